@@ -47,6 +47,12 @@ class HeldValues:
         self._visited: set[int] = set()
         self._late = False
 
+    def set_aside(self, part: float) -> int:
+        """Leave that part of the time to what comes later; returns it in ns, for the caller to give back."""
+        left_ns = max(round(part * (self.until_ns - time.thread_time_ns())), 0)
+        self.until_ns -= left_ns
+        return left_ns
+
     def of(self, value: Any) -> Iterator[Any]:
         """Its tensors and arrays, each tensor's gradient right after it."""
         self.steps.clear()

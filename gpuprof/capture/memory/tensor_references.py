@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import NoneType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -45,7 +45,6 @@ _LEAST_GIVEN_BACK = 0.25
 _NAMES = ("global", "module")
 # of the growth: with less in names, lists without a name are looked for
 _MOST_EXPLAINED = 0.5
-_MOST_OBJECTS = 50_000
 # of processor time: beside other work the same is found
 _MOST_NS = 40 * NS_PER_MS
 _MOST_GRAPHS_NS = 60 * NS_PER_MS
@@ -53,15 +52,10 @@ _MOST_GRAPHS_NS = 60 * NS_PER_MS
 _MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
-_BETWEEN_LOOKS = 16
+# of the time that is left when a name's turn comes: a long list of small tensors must not take all of it
+_FOR_OTHERS = 0.5
 _HOOKS_AT_STEP = 2
-_DEPTH = 5
-# `exit` leads to the shell, which leads to everything
-_MACHINERY = ("IPython", "ipykernel", "gpuprof", "traitlets")
 _LAST_OUTPUTS = ("_", "__", "___")
-_SEQUENCES = (list, tuple, set, frozenset, deque)
-_ITERATES = tuple(each.__iter__ for each in _SEQUENCES)
-_PLAIN = (int, float, str, bool, bytes, NoneType)
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 # by name of the notebook: the hook's function, and the module that calls it
 _Hooked = dict[str, tuple[str, str]]
@@ -252,6 +246,7 @@ class _Walk:
         parts: dict[str, HeldPart] = {}
         before: Any = None
         values, began = self._values, self._values.bytes
+        later_ns = values.set_aside(_FOR_OTHERS)
         for each in values.of(value):
             # what is in a gradient, the name did not make
             gradient, before = _is_gradient(each, before), each
@@ -273,6 +268,7 @@ class _Walk:
                     self._paid_for_content(time.thread_time_ns() - from_ns)
                 if graph:
                     self._graphs.setdefault((name, kind), []).append(each)
+        values.until_ns += later_ns
         known = hook or (self._hooked.get(name) if kind == "global" else None)
         hook_name, hooked = known or (None, None)
         copies = self._copies if kind in ("global", "frame") else None

@@ -90,6 +90,14 @@ def test_a_model_that_a_trainer_in_use_holds_is_in_use() -> None:
     assert rows(namespace, "nothing") == [("model", "module", MIB, True)]
 
 
+def test_a_long_list_of_small_tensors_leaves_time_for_what_comes_after_it() -> None:
+    """More of them than can be gone through in the time that there is."""
+    corpus = [(torch.zeros(4), 1) for _ in range(40_000)]
+    namespace = {"corpus": corpus, "kept": [{"weight": block()} for _ in range(4)], "last": block(2)}
+    found = {name: size for name, _, size, _ in rows(namespace)}
+    assert (found["kept"], found["last"]) == (4 * MIB, 2 * MIB)
+
+
 def test_views_and_outputs_count_once_under_the_name() -> None:
     x = block()
     namespace = {"x": x, "view": x[:10], "Out": {3: x, 4: block(3)}, "_": None, "In": []}
