@@ -73,8 +73,8 @@ FIGURES = {
     "pieces_one_by_one": Figures(
         (
             "The operators of line 3 run 20 times in a row, in 3 places of the close look, on results of 64 elements,"
-            " most time in `exp`. Each turn takes a piece of one tensor of shape [20, 64]. No turn reads what an earlier"
-            " one made. They take 60 % of the operators’ time in the close look."
+            " most time in `exp`. Each turn takes a piece of one tensor of shape [20, 64]. No turn reads what an"
+            " earlier one made. They take 60 % of the operators’ time in the close look."
         ),
         {
             "turns_per_loop": 20.0,
