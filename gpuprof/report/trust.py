@@ -16,6 +16,7 @@ from gpuprof.analyses.validity.core_starvation import CoreStarvation
 from gpuprof.analyses.validity.validity import Validity
 from gpuprof.model.context import Window
 from gpuprof.model.trace import Trace
+from gpuprof.rules.needless.looked import SEEN_SHARE
 from gpuprof.whatif.grade import grade
 from gpuprof.whatif.predict import Replay
 
@@ -207,7 +208,8 @@ def _look_note(trace: Trace) -> tuple[str, ...]:
     look = trace.context.look
     if look is None or look.skipped is not None:
         return ()
-    much = units.plural(look.iterations, "iteration") if look.iterations else "a part of an iteration"
+    whole = look.iterations and (look.operators_share or 0.0) >= SEEN_SHARE
+    much = units.plural(look.iterations, "iteration") if whole else "a part of an iteration"
     return (f"The close look recorded every operator with the content of its tensors in {much} of the cell.",)
 
 

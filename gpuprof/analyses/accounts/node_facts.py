@@ -101,11 +101,13 @@ _NOTHING = _Known(None, False, False, -1, False, False, False, False, False, Fal
 
 def _in_own(above: _Known, row: int, source: str, line: int, function: str) -> _Known:
     measuring = lines_that_measure(source)
-    stepping = above.stepping or is_training_step(function)
+    # an optimizer, which runs without gradients, calls nothing of the user's but a closure, with gradients
+    closure = above.said is Phase.OPTIMIZER
+    stepping = above.stepping or is_training_step(function) or closure
     said = None if above.said in YIELDING else above.said
     return _Known(
         said=Phase.LOGGING if said is None and line in lines_of_logging(source) else said,
-        without=above.without or line in lines_without_gradients(source),
+        without=(above.without and not closure) or line in lines_without_gradients(source),
         named=above.named or evaluates(function),
         caller=above.caller if above.in_model else row,
         in_model=above.in_model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, Self
 
@@ -20,6 +20,7 @@ from gpuprof.model.trace import Trace
 _HARDLY = 0.5
 # of the share of its time for nothing in one iteration, that in each other one
 _ALIKE = 0.5
+_BY_CONTENT = frozenset({"nonzero", "argwhere", "masked_select", "_unique2", "unique_dim", "unique_consecutive"})
 # attention that is written out
 _SOFTMAX, _PRODUCTS = frozenset({"_softmax", "_safe_softmax"}), frozenset({"bmm", "baddbmm"})
 
@@ -105,6 +106,8 @@ class UnreadWork(Result):
         columns = [table[name].tolist() for name in _COLUMNS]
         called = [place in called_back for place in table["place"].tolist()]
         names_of = [operator.name for operator in operators]
+        by_content = [_looks_through(operator) for operator in operators]
+        sure, possible = (list(map(_of_all, each, by_content)) for each in (sure, possible))
         every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
         rows = [_Row(*row) for row in every]
         return cls(
@@ -150,6 +153,20 @@ class _Row:
     @property
     def wasted_ns(self) -> float:
         return self.duration_ns * (1 - self.needed.share)
+
+
+def _looks_through(operator: LookedOperator) -> bool:
+    """Whether how much it gives depends on numbers that it looks through: a smaller part of the result takes as long."""
+    name = names.plain(operator.name)
+    if name != "index" or len(operator.reads) < 2 or not operator.results:
+        return name in _BY_CONTENT
+    chosen, made = operator.reads[1].geometry, operator.results[0].geometry
+    # numbers of rows give as many; a mask gives those that are true
+    return chosen is not None and made is not None and made.shape[: len(chosen.shape)] != chosen.shape
+
+
+def _of_all(needed: Needed, by_content: bool) -> Needed:
+    return replace(needed, share=1.0) if by_content and needed.share else needed
 
 
 def _selector(operators: Sequence[LookedOperator], values: Sequence[LookedValue], taker: int) -> int:

@@ -51,6 +51,15 @@ def test_the_stack_decides_in_a_training_loop(frames: tuple[tuple[str, str, int]
     assert phases(cell(TraceBuilder().stack(50_000, 1_000, *frames), ends_ms=ENDS)) == [phase]
 
 
+def test_what_a_closure_calls_is_no_evaluation() -> None:
+    """`LBFGS.step` runs under `no_grad`, but its closure does not, and one long step calls it many times."""
+    decorated = ("/lib/torch/utils/_contextlib.py", "context_decorator.<locals>.decorate_context", 9)
+    called = line(7), decorated, STEP, line(3, "closure")
+    builder = TraceBuilder().stack(50_000, 1_000, *called, line(2, "logits"))
+    builder.stack(110_000, 20_000, *called, line(2, "logits")).stack(130_000, 9_000, *called, CALL)
+    assert phases(cell(builder, ends_ms=(*ENDS, 190.0))) == [Phase.TRAINING, Phase.TRAINING, Phase.FORWARD]
+
+
 def test_before_and_after_the_loop() -> None:
     builder = TraceBuilder().stack(1_000, 1_000, line(1)).stack(3_000, 1_000, line(2), CALL)
     builder.stack(150_000, 1_000, line(20))

@@ -309,3 +309,22 @@ def test_the_view_that_selects_is_named_and_not_what_reads_it() -> None:
     place = found(trace, Unread.PARTS)[0]
     takes = Results(trace).get(LookedLines).line(place.taken_at)
     assert takes is not None and takes.line == _line_of(turn, "last = ")
+
+
+@pytest.mark.parametrize(
+    ("select", "seen"),
+    [
+        (lambda rows, mask: rows[mask], False),
+        (lambda rows, mask: rows.masked_select(mask), False),
+        (lambda rows, mask: mask.nonzero(), False),
+        # numbers of rows: as many rows as numbers
+        (lambda rows, mask: rows[torch.arange(4000)], True),
+    ],
+)
+def test_what_is_chosen_by_its_content_takes_as_long_for_a_part(select: Callable[[Any, Any], Any], seen: bool) -> None:
+    rows, mask = torch.randn(4000), torch.arange(4000) % 2 == 0
+
+    def turn() -> Any:
+        return select(rows, mask)[:6].sum().item()
+
+    assert bool(found(each_turn(turn), Unread.PARTS)) is seen
