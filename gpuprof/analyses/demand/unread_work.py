@@ -156,7 +156,7 @@ class _Row:
 
 
 def _looks_through(operator: LookedOperator) -> bool:
-    """Whether how much it gives depends on numbers that it looks through: a smaller part of the result takes as long."""
+    """Whether how much it gives depends on numbers that it looks through: a part of the result takes as long."""
     name = names.plain(operator.name)
     if name != "index" or len(operator.reads) < 2 or not operator.results:
         return name in _BY_CONTENT
