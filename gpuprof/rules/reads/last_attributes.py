@@ -1,7 +1,8 @@
 """Which statements of a method compute, for each call of it in a loop, an attribute that is read only after the loop.
 
 `self.auc = roc_auc_score(...)` in `add`, which runs for each batch, and `self.auc` in `summary`, which runs for each
-epoch: the value can be computed where it is read.
+epoch: the value can be computed where it is read. So can entries of an attribute (`self.norms[name] = norm(p)`) whose
+keys are the same in each call: constants, or those of a loop over what the object has.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gpuprof.rules.cell.known_calls import imported, only_known
 from gpuprof.rules.reads.last_results import LastResult
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _Loop = ast.For | ast.AsyncFor | ast.While
 # what may read attributes without naming them
 _BY_NAME = frozenset({"getattr", "vars", "asdict", "attrgetter", "setattr"})
@@ -73,11 +75,13 @@ class _MethodText:
         name, objects = method.node.name, self._objects(method.owner)
         writes = [each for each in self._calls if _method_of(each, objects) == name]
         loops = [loop for loop in map(self._loop, writes) if loop is not None]
-        if name.startswith("__") or method.node.decorator_list or not writes or len(loops) < len(writes):
+        decorated = any(_bare_name(each) not in _WITHOUT_GRADIENTS for each in method.node.decorator_list)
+        if name.startswith("__") or decorated or not writes or len(loops) < len(writes):
             return
         for statement in ast.walk(method.node):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if not isinstance(target, ast.Attribute) or dotted(target.value) != method.itself:
+            given = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            target = self._attribute(given, method)
+            if target is None or dotted(target.value) != method.itself:
                 continue
             assert isinstance(statement, ast.Assign)
             calls = [each for each in ast.walk(statement.value) if isinstance(each, ast.Call)]
@@ -89,7 +93,23 @@ class _MethodText:
             last, names = statement.end_lineno or statement.lineno, (dotted(target),)
             loop, read = (min(each.lineno for each in found) for found in (loops, reads))
             known = only_known(statement.value, self._functions, self._modules)
-            yield LastResult(statement.lineno, last, names, loop, dotted(calls[0].func), known, read)
+            call = next((dotted(each.func) for each in calls if dotted(each.func)), "")
+            yield LastResult(statement.lineno, last, names, loop, call, known, read)
+
+    def _attribute(self, target: ast.expr | None, method: _Method) -> ast.Attribute | None:
+        """What is given a value, as a whole or all of its entries."""
+        if isinstance(target, ast.Attribute):
+            return target
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Attribute):
+            return None
+        around = self._around(target)
+        loops = [each for each in around[: around.index(method.node)] if isinstance(each, ast.For)]
+        counters = {each.id for loop in loops for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+        arguments = {each.arg for each in (*method.node.args.posonlyargs, *method.node.args.args)} - {method.itself}
+        taken = {each.id for loop in loops for each in ast.walk(loop.iter) if isinstance(each, ast.Name)}
+        keys = {each.id for each in ast.walk(target.slice) if isinstance(each, ast.Name)}
+        same = keys <= counters and not taken & arguments and not _calls_or_reads(target.slice)
+        return target.value if same else None
 
     def _objects(self, owner: ast.ClassDef) -> set[str]:
         """The names that stand for nothing but objects of that class."""
@@ -109,7 +129,8 @@ class _MethodText:
         """Where the value is asked for: attributes of that name, and of methods that read it the calls. Empty where the
         writer reads it, or a method that the text does not call."""
         found = list[ast.expr]()
-        waiting = [each for each in self._nodes if _reads(each, name)]
+        filled = {id(each.value) for each in self._nodes if isinstance(each, ast.Subscript) and _is_stored(each)}
+        waiting = [each for each in self._nodes if _reads(each, name) and id(each) not in filled]
         seen = set[str]()
         while waiting:
             node = waiting.pop()
@@ -155,7 +176,10 @@ class _MethodText:
         computed of, such as `if len(y) > 1`, does not."""
         around = self._around(statement)
         inner = around[: around.index(method.node)]
-        if any(isinstance(each, ast.Try | _Loop | ast.Match | _Function) for each in inner):
+        whole = isinstance(statement.targets[0], ast.Attribute)
+        ends = any(isinstance(each, ast.Break | ast.Return) for one in inner for each in ast.walk(one))
+        loops = _Loop if whole else ast.While | ast.AsyncFor
+        if any(isinstance(each, ast.Try | loops | ast.Match | _Function) for each in inner) or (ends and not whole):
             return True
         tests = [each.test for each in inner if isinstance(each, ast.If)]
         computed_of = _variables(statement.value, method.itself)
@@ -181,6 +205,20 @@ class _MethodText:
 
 def _reads(node: ast.AST, name: str) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr == name
+
+
+def _is_stored(node: ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _calls_or_reads(key: ast.expr) -> bool:
+    """Whether a key is more than names and constants: `self.step` is another one in each call."""
+    return any(isinstance(each, ast.Call | ast.Attribute | ast.Subscript) for each in ast.walk(key))
+
+
+def _bare_name(node: ast.expr) -> str:
+    """`no_grad` of `@torch.no_grad()`."""
+    return dotted(node.func if isinstance(node, ast.Call) else node).rpartition(".")[2]
 
 
 def _bare(call: ast.Call) -> str:

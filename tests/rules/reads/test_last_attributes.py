@@ -101,3 +101,60 @@ def test_a_call_outside_of_the_inner_loop_is_read_as_often() -> None:
 
 def test_what_is_no_python_has_none() -> None:
     assert last_attributes("class (") == ()
+
+
+MONITOR = """class Monitor:
+    def __init__(self, model):
+        self.model, self.norms = model, {}
+
+    @torch.no_grad()
+    def update(self):
+        for name, p in self.model.named_parameters():
+            if p.ndim == 2:
+                self.norms[name] = torch.linalg.svdvals(p)[0].item()
+
+    def line(self):
+        return str(self.norms.values())
+
+monitor = Monitor(model)
+for epoch in range(9):
+    for batch in batches:
+        train(batch)
+        monitor.update()
+    print(monitor.line())
+"""
+
+
+def test_entries_of_which_each_call_gives_all_anew() -> None:
+    (found,) = last_attributes(MONITOR)
+    assert (found.first, found.names, found.call, found.loop, found.reader) == (
+        9,
+        ("self.norms",),
+        "torch.linalg.svdvals",
+        16,
+        19,
+    )
+    constant = MONITOR.replace("self.norms[name]", "self.norms['largest']")
+    assert [each.first for each in last_attributes(constant)] == [9]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # another key in each call, or for other data
+        {"self.norms[name]": "self.norms[self.step]"},
+        {"self.norms[name]": "self.norms[len(self.norms)]"},
+        {"self.norms[name]": "self.norms[step]", "def update(self)": "def update(self, step)"},
+        {"in self.model.named_parameters()": "in batch.items()", "def update(self)": "def update(self, batch)"},
+        # not all of them, or asked for in between
+        {"if p.ndim == 2:": "if p.ndim > 2:\n                break\n            if p.ndim == 2:"},
+        {"        monitor.update()": "        monitor.update()\n        print(monitor.line())"},
+        {"@torch.no_grad()": "@lru_cache"},
+    ],
+)
+def test_entries_that_stay_or_are_read(changes: dict[str, str]) -> None:
+    text = MONITOR
+    for before, after in changes.items():
+        assert before in text
+        text = text.replace(before, after)
+    assert not last_attributes(text)
