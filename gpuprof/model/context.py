@@ -279,7 +279,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; empty for a trace from elsewhere. `sampling["gaps_bytes"]`: memory unused between our own records;
-    `sampling["discarded_events"]`: how many events an earlier recording had, about, that a later one took the place of.
+    `sampling["discarded_events"]`: how many events an earlier recording had, about, that a later one took the place of,
+    and `sampling["discarded_bytes"]` by how much the process grew when that one ended.
     """
 
     run_id: str | None = None

@@ -18,7 +18,7 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
 
     While it records it is no more than the events so far take of heap; when it ends, what they take then. A process
     that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first. An earlier
-    recording that was discarded took what its events take once they have ended.
+    recording that was discarded took what its events take once they have ended, or by how much the process grew then.
     """
     window = trace.context.window
     own = np.zeros(len(times), np.int64)
@@ -29,7 +29,7 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
     options = trace.context.options
     details = bool(options.get("shapes") or options.get("memory"))
     cost = EventCost.of(stacks=bool(options.get("stacks")), details=details)
-    count, earlier = np.searchsorted(begun, times), cost.ended_bytes * _discarded_events(trace)
+    count, earlier = np.searchsorted(begun, times), _discarded_bytes(trace, cost)
     ended_ns = window.end_ns + _SLOWER * len(begun) * (cost.stop_ns + SAVE_NS)
     for at in range(1, len(times)):
         grown = int(held[at] - held[at - 1])
@@ -44,6 +44,8 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
     return own
 
 
-def _discarded_events(trace: Trace) -> int:
-    found = trace.context.sampling.get("discarded_events")
-    return found if isinstance(found, int) and found > 0 else 0
+def _discarded_bytes(trace: Trace, cost: EventCost) -> int:
+    known = (trace.context.sampling.get(name) for name in ("discarded_events", "discarded_bytes"))
+    events, grown = (each if isinstance(each, int) and each > 0 else 0 for each in known)
+    # tensors that are freed meanwhile hide events from the count
+    return max(cost.ended_bytes * events, grown)

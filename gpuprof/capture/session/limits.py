@@ -64,13 +64,17 @@ class UnusedHeap:
 class RecordingGaps:
     """How far the process grew beyond what it allocated: `bytes`, at most, of free pieces between the profiler's
     records. The cell's own free memory, of which it had more in use for less than the time between two looks, counts as
-    well."""
+    well. `discarded_bytes`: by how much it grew when a recording ended that another one took the place of."""
 
     def __init__(self) -> None:
-        self.begin(0, 0)
+        self.bytes = self.discarded_bytes = self._ended_bytes = 0
+        self._base = self._most = (0, 0)
+        self._runs = False
 
     def begin(self, resident_bytes: int, allocated_bytes: int) -> None:
         """A recording begins."""
+        self.ended(resident_bytes)
+        self.discarded_bytes, self._runs = max(self.discarded_bytes, self._ended_bytes), True
         self.bytes, self._base = 0, (resident_bytes, allocated_bytes)
         self._most = self._base
 
@@ -79,6 +83,11 @@ class RecordingGaps:
         self._most = max(self._most[0], resident_bytes), max(self._most[1], allocated_bytes)
         grown, used = (most - base for most, base in zip(self._most, self._base, strict=True))
         self.bytes = max(grown - used, 0)
+
+    def ended(self, resident_bytes: int) -> None:
+        """None runs: the first look after one has ended shows what ending it took."""
+        if self._runs:
+            self._ended_bytes, self._runs = max(resident_bytes - self._most[0], 0), False
 
 
 class EventLimit:

@@ -294,6 +294,7 @@ class Watch:
         self._look_elsewhere()
         self._host.calm = not self._window.running
         if not self._window.running:
+            self._gaps.ended(resident_bytes)
             self._follow_the_work()
             return
         held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
@@ -383,8 +384,7 @@ class Watch:
         if trace is not None and not trace.whole:
             self._notes.append("the kernel recording was cut short while it was written: there was no room for it")
         self._notes.extend(cupti.diagnose(recording.messages, None if trace is None else trace.events))
-        if self._host.failure:
-            self._notes.append(self._host.failure)
+        self._notes.extend(filter(None, (self._host.failure,)))
 
     def _sampling(self, log: ReadingLog, trace: SavedTrace | None) -> dict[str, Any]:
         marks = [] if trace is None else trace.clock_marks_ns
@@ -392,8 +392,8 @@ class Watch:
         if problem is not None:
             self._notes.append(problem)
         facts = {name: value for name, value in log.to_dict().items() if name != "table"} | {"host_hz_asked": 10.0}
-        own = {"gaps_bytes": self._gaps.bytes, "discarded_events": self._limit.discarded_events}
-        return {**facts, "clock_offset_ns": offset, **own}
+        own = {"gaps_bytes": self._gaps.bytes, "discarded_bytes": self._gaps.discarded_bytes}
+        return {**facts, "clock_offset_ns": offset, "discarded_events": self._limit.discarded_events, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
         host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0

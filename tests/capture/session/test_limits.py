@@ -231,3 +231,19 @@ def test_gaps_are_what_the_process_grew_beyond_what_it_allocated() -> None:
     gaps.begin(700, 300)
     gaps.note(710, 310)
     assert gaps.bytes == 0
+
+
+def test_what_ending_a_recording_took_counts_where_another_one_takes_its_place() -> None:
+    gaps = RecordingGaps()
+    gaps.ended(900)  # none has run
+    gaps.begin(1_000, 1_000)
+    gaps.note(1_500, 1_400)
+    gaps.ended(4_000)
+    gaps.ended(9_000)  # the cell's own
+    assert gaps.discarded_bytes == 0
+    gaps.begin(9_000, 9_000)
+    assert gaps.discarded_bytes == 2_500
+    # the next one begins at once, without a look in between; the larger one counts
+    gaps.note(9_100, 9_100)
+    gaps.begin(9_300, 9_300)
+    assert gaps.discarded_bytes == 2_500
