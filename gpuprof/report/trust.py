@@ -180,8 +180,8 @@ def _overhead_notes(window: Window | None) -> list[str]:
     times = f"median {units.duration(recorded)} against {units.duration(plain)}"
     if plain > recorded * _SLOWER_LATER:
         return [
-            f"The steps outside the recording take longer ({times} without it): the cell slows down, so what takes the "
-            "time later may not be in the recording."
+            f"The steps outside the recording take longer ({times} without it), so what takes the time there may not "
+            "be in the recording."
         ]
     if recorded <= plain * _UNSEEN_SLOWDOWN:
         return [f"The recording did not slow its steps visibly ({times} without it)."]
@@ -210,7 +210,7 @@ def _look_note(trace: Trace) -> tuple[str, ...]:
         return ()
     whole = look.iterations and (look.operators_share or 0.0) >= SEEN_SHARE
     much = units.plural(look.iterations, "iteration") if whole else "a part of an iteration"
-    return (f"The close look recorded every operator with the content of its tensors in {much} of the cell.",)
+    return (f"The close look recorded every operator, and compared the contents of tensors, in {much} of the cell.",)
 
 
 def _plain_notes(results: Results) -> list[str]:

@@ -24,7 +24,7 @@ _SIZES = ("shape", "size", "numel", "ndim", "device", "dtype", "dim")
 
 class Growing(StrEnum):
     """How it grows: joined to itself, and then read, or only copied for that; a list that is appended to, a prefix that
-    gets longer, a graph that is kept; hooks and their like that are attached and never taken off."""
+    gets longer, a graph that is kept; hooks and their like that are added and never removed."""
 
     JOINED = "joined"
     COPIED = "copied"

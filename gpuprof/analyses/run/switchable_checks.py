@@ -20,7 +20,7 @@ _NAMED_SHARE = 0.1
 _MOST_LINES = 3
 
 
-class CheckedBy(StrEnum):
+class CheckSource(StrEnum):
     """The value is where it comes from."""
 
     ANOMALY = "torch.autograd"
@@ -28,12 +28,12 @@ class CheckedBy(StrEnum):
 
 
 # file from its package on, functions (without their class; none: all of them), check
-_FRAMES: tuple[tuple[str, tuple[str, ...], CheckedBy], ...] = (
+_FRAMES: tuple[tuple[str, tuple[str, ...], CheckSource], ...] = (
     # anomaly detection alone asks for it, for each operator that gets a node
-    ("torch/fx/traceback.py", ("format_stack",), CheckedBy.ANOMALY),
+    ("torch/fx/traceback.py", ("format_stack",), CheckSource.ANOMALY),
     # its initializer does little else
-    ("torch/distributions/distribution.py", ("__init__", "_validate_sample"), CheckedBy.DISTRIBUTIONS),
-    ("torch/distributions/constraints.py", ("check",), CheckedBy.DISTRIBUTIONS),
+    ("torch/distributions/distribution.py", ("__init__", "_validate_sample"), CheckSource.DISTRIBUTIONS),
+    ("torch/distributions/constraints.py", ("check",), CheckSource.DISTRIBUTIONS),
 )
 
 
@@ -41,7 +41,7 @@ _FRAMES: tuple[tuple[str, tuple[str, ...], CheckedBy], ...] = (
 class CheckTime:
     """`check` takes `ns` of the cell, `share` of it (0..1), below `lines` of the profiled cell (1-based, in order)."""
 
-    check: CheckedBy
+    check: CheckSource
     ns: float
     share: float
     lines: tuple[int, ...]
@@ -53,7 +53,7 @@ class SwitchableChecks(Result):
 
     found: tuple[CheckTime, ...]
 
-    def of_check(self, check: CheckedBy) -> CheckTime | None:
+    def of_check(self, check: CheckSource) -> CheckTime | None:
         """What that one takes; None where it was not seen."""
         return next((each for each in self.found if each.check is check), None)
 
@@ -69,7 +69,7 @@ class SwitchableChecks(Result):
         of_stretch = np.append(checks, -1)[stretches.node]
         lines = np.append(results.get(StackLines).cell_line, -1)[stretches.node]
         found = []
-        for number, check in enumerate(CheckedBy):
+        for number, check in enumerate(CheckSource):
             rows = np.flatnonzero(of_stretch == number)
             ns = float(stretches.spent_ns[rows].sum())
             if ns:
@@ -83,7 +83,7 @@ def _checks(trace: Trace) -> Array:
     found = np.full(len(nodes), -1, np.int64)
     if stacks is None:
         return found
-    order = tuple(CheckedBy)
+    order = tuple(CheckSource)
     kinds = [each.kind for each in stacks.files]
     names = [each.filename.replace("\\", "/") for each in stacks.files]
     columns = [nodes[name].tolist() for name in ("parent", "sampled_file", "function")]

@@ -384,7 +384,8 @@ class Watch:
         if trace is not None and not trace.whole:
             self._notes.append("the kernel recording was cut short while it was written: there was no room for it")
         self._notes.extend(cupti.diagnose(recording.messages, None if trace is None else trace.events))
-        self._notes.extend(filter(None, (self._host.failure,)))
+        if self._host.failure:
+            self._notes.append(self._host.failure)
 
     def _sampling(self, log: ReadingLog, trace: SavedTrace | None) -> dict[str, Any]:
         marks = [] if trace is None else trace.clock_marks_ns
@@ -396,5 +397,4 @@ class Watch:
         return {**facts, "clock_offset_ns": offset, "discarded_events": self._limit.discarded_events, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:
-        host = self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0
-        return host + (log.cost_share or 0.0)
+        return (self._host.cost_ns / cell_ns if cell_ns > 0 else 0.0) + (log.cost_share or 0.0)

@@ -102,12 +102,12 @@ _LEAVE = {
     Family.NUMBERS: "Leave it when the arrays differ in length.",
 }
 _WRITES_ITEMS = (
-    "Put many items into one file: an array of all of them (`np.save` once, `np.memmap`), or parts of some hundred "
-    "items. Opening a file costs more than the few numbers in it."
+    "Put many items into one file: an array of all of them (`np.save` once, `np.memmap`), or files of a few hundred "
+    "items each. Opening a file takes longer than writing a few numbers to it."
 )
 _CLONES_STATE = (
-    "Make the copy once, and copy the values into it each time: `kept.load_state_dict(model.state_dict())` of a model, "
-    "`copy_` for each tensor of a state dict. A shallow copy would share the tensors, and change with the model."
+    "Make the copy once, and copy the values into it each time: `kept.load_state_dict(model.state_dict())` for a "
+    "model, `copy_` for each tensor of a state dict. A shallow copy would share the tensors, and change with the model."
 )
 _COMPRESSES = "compressed"
 _UNCOMPRESSED = (

@@ -10,8 +10,8 @@ What it finds
 Why it costs
     With blocking launches the host never runs ahead, and the device is idle for the host's part of every operator.
     Anomaly detection formats the whole stack for every forward operator and checks every gradient for NaN. A
-    distribution compares all its parameters with their bounds whenever it is made; that a matrix is positive definite
-    takes a factorization. Deterministic algorithms can be several times slower than the free choice.
+    distribution compares all its parameters with their bounds whenever it is created; to check that a matrix is
+    positive definite takes a factorization. Deterministic algorithms can be several times slower than the free choice.
 
 What to do
     Switch it off once the fault is found. `CUDA_LAUNCH_BLOCKING` is only read when CUDA starts: restart the kernel.
@@ -30,7 +30,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.run.blocking_launches import BlockingLaunches
-from gpuprof.analyses.run.switchable_checks import CheckedBy, CheckTime, SwitchableChecks
+from gpuprof.analyses.run.switchable_checks import CheckSource, CheckTime, SwitchableChecks
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.model import intervals
 from gpuprof.model.context import Environment
@@ -92,7 +92,7 @@ class DebugModeOn(Rule):
             )
         on_device = results.get(DeviceActivity).recorded is not None
         modes = ([_BLOCKING] if launches.mostly else []) + _flagged(environment, checks.on, on_device)
-        validated = results.get(SwitchableChecks).of_check(CheckedBy.DISTRIBUTIONS)
+        validated = results.get(SwitchableChecks).of_check(CheckSource.DISTRIBUTIONS)
         if validated is not None and validated.share >= self.checks_share:
             modes.append(_VALIDATION)
         return self._finding(results, modes, launches.mostly) if modes else None
@@ -134,7 +134,7 @@ class DebugModeOn(Rule):
 def _sampled(results: Results, modes: list[_Mode]) -> list[CheckTime]:
     """What the checks of these modes were seen to take."""
     found = results.get(SwitchableChecks)
-    known = {CheckedBy.ANOMALY: _ANOMALY in modes, CheckedBy.DISTRIBUTIONS: _VALIDATION in modes}
+    known = {CheckSource.ANOMALY: _ANOMALY in modes, CheckSource.DISTRIBUTIONS: _VALIDATION in modes}
     return [each for each in found.found if known[each.check]]
 
 

@@ -8,7 +8,7 @@ What it finds
     also where each epoch begins it anew or a method fills it, where a line does nothing but copy all of it, and where a
     recurrent module (`nn.LSTM`, `nn.GRU`, `nn.RNN`) is given all of a list or tensor that was seen to grow, or a longer
     and longer part of a series, as the close look saw.
-    So are hooks and handlers that are attached in each turn and never taken off.
+    So are hooks and handlers that are added in each iteration and never removed.
     Inputs sorted by length, warm-up, changed clocks and lists that nothing reads are left alone, and so are attention
     over kept keys and values, work whose backward pass grows with it, since its weights change in between, and
     recurrent models that read in both directions, or are trained in that loop.
@@ -56,13 +56,13 @@ _CHANGES = {
     "(keys and values, a hidden state, running sums) and give it only the next part.",
     Growing.GRAPH: "Detach what is kept from one iteration to the next (`state = state.detach()`), and leave out "
     "`retain_graph=True`: backward then goes through the latest iteration alone.",
-    Growing.ATTACHED: "Attach it once, before the loop; or keep what `{name}` returns and take it off when it has done "
-    "its work (`handle.remove()`, `removeHandler`).",
+    Growing.ATTACHED: "Call `{name}` once, before the loop. Or keep what it returns, and remove the hook when it is no "
+    "longer needed (`handle.remove()`, `removeHandler`).",
 }
 _FITTED = (
-    "What is fitted to all data has to see all of it. Fit it again every few rounds, begin with the last result "
-    "(`warm_start=True`, the parameters found before), use one that is updated (`partial_fit`), or extend a Cholesky "
-    "factor by the new row."
+    "A model that is fitted to all data has to read all of it. Fit it again only every few rounds, start from the last "
+    "result (`warm_start=True`, the parameters found before), use a model that can be updated (`partial_fit`), or "
+    "extend a Cholesky factor by the new row."
 )
 _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
@@ -287,7 +287,7 @@ def _words(results: Results, cause: Accumulation) -> str:
         case Growing.GRAPH:
             return f"{at} goes back through the graphs of earlier iterations, too"
         case Growing.ATTACHED:
-            return f"{at} attaches one more with `{cause.name}` each time, and none is taken off"
+            return f"{at} adds one more with `{cause.name}` each time, and none is removed"
 
 
 def _lines(lines: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ import sysconfig
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.run.switchable_checks import CheckedBy, CheckTime, SwitchableChecks
+from gpuprof.analyses.run.switchable_checks import CheckSource, CheckTime, SwitchableChecks
 from gpuprof.model.context import Cell
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
@@ -32,9 +32,9 @@ def test_each_has_its_time_its_share_and_its_lines() -> None:
     builder.stack(0, 200, line(2), MADE).stack(200, 100, line(3), MADE, BOUND).stack(300, 20, line(4), MADE)
     builder.stack(320, 180, line(2), SAMPLED).stack(500, 100, line(5), FORMATS).stack(600, 400, line(5))
     longest, other = checks(builder)
-    assert (longest.check, longest.ns, longest.lines) == (CheckedBy.DISTRIBUTIONS, 320_000, (2, 3))
+    assert (longest.check, longest.ns, longest.lines) == (CheckSource.DISTRIBUTIONS, 320_000, (2, 3))
     assert longest.share == pytest.approx(0.32)
-    assert (other.check, other.ns, other.lines) == (CheckedBy.ANOMALY, 100_000, (5,))
+    assert (other.check, other.ns, other.lines) == (CheckSource.ANOMALY, 100_000, (5,))
 
 
 def test_code_of_the_user_below_a_check_is_the_users() -> None:

@@ -99,8 +99,13 @@ def test_a_failure_of_ours_does_not_reach_the_step() -> None:
     watch = OptimizerWatch(None, fail)
     watch.install()
     optimizer = torch.optim.SGD(model().parameters(), lr=0.1)
+    before = [each.detach().clone() for group in optimizer.param_groups for each in group["params"]]
     step(optimizer, 2)
     watch.remove()
+    after = [each for group in optimizer.param_groups for each in group["params"]]
+    assert not any(torch.equal(was, now) for was, now in zip(before, after, strict=True))
+    # it has removed itself at the first failure
+    assert watch.facts()[0].steps == 1
 
 
 def test_nothing_is_counted_after_removal(watch: OptimizerWatch) -> None:

@@ -254,7 +254,7 @@ def hooked(source: str, *, forward_line: int = 5) -> Trace:
 def test_hooks_that_pile_up_are_what_makes_iterations_longer() -> None:
     answer = found(hooked(HOOKED))
     assert answer is not None and answer.where.lines == (2, 6)
-    assert "line 6 attaches one more with `model.register_forward_hook` each time" in answer.explanation
+    assert "line 6 adds one more with `model.register_forward_hook` each time" in answer.explanation
     assert "handle.remove()" in answer.change
 
 
@@ -274,7 +274,7 @@ def test_what_is_fitted_to_all_data_again_is_a_minor_matter() -> None:
     source = METRIC.replace("score = metric(torch.cat(preds))", "model.fit(torch.cat(preds))")
     answer = found(sampled([500 * each for each in range(1, 200)], source=source))
     assert answer is not None and answer.severity == Severity.LOW
-    assert answer.change.startswith("What is fitted to all data")
+    assert answer.change.startswith("A model that is fitted to all data")
 
 
 def test_a_library_is_no_list() -> None:
