@@ -39,6 +39,7 @@ class ChildrenWatch(Signal):
     def __init__(self, cell: WatchedCell | None = None):
         super().__init__(cell)
         self._names: dict[int, str] = {}
+        self._short_named: set[int] = set()  # by the program alone: no arguments can be read while it starts
         self._others: set[int] = set()  # workers of loaders, and what was there before
         self._cpu_ns: dict[int, int] = {}
         self._list: ChildList | None = None
@@ -102,16 +103,23 @@ class ChildrenWatch(Signal):
         import psutil
 
         with contextlib.suppress(psutil.Error):  # it has ended
-            if pid not in self._names:
-                words = process.cmdline()
-                if any("multiprocessing" in each or "joblib" in each for each in words):
-                    self._others.add(pid)  # a helper of multiprocessing
-                    return
-                self._names[pid] = _command(words) or process.name()
+            if pid not in self._names or pid in self._short_named:
+                self._name(pid, process)
+            if pid in self._others:
+                return
             times = process.cpu_times()
             spent = times.user + times.system + times.children_user + times.children_system
             spent += sum(sum(each.cpu_times()[:2]) for each in process.children(recursive=True))
             self._cpu_ns[pid] = max(self._cpu_ns.get(pid, 0), int(spent * NS_PER_S))
+
+    def _name(self, pid: int, process: Any) -> None:
+        words = process.cmdline()
+        if any("multiprocessing" in each or "joblib" in each for each in words):
+            self._others.add(pid)  # a helper of multiprocessing
+            self._names.pop(pid, None)
+            return
+        self._names[pid] = _command(words) or process.name()
+        (self._short_named.discard if words else self._short_named.add)(pid)
 
 
 def _told(process: BaseProcess) -> tuple[bool, str]:

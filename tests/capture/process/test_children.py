@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -71,6 +72,39 @@ def test_a_command(watch: ChildrenWatch) -> None:
     before.wait()
     ((name, count),) = names(watch)
     assert name.startswith(f"{Path(sys.executable).name} -c") and count == 1
+
+
+class Starting:
+    """A process whose arguments the system does not tell at the first look."""
+
+    def __init__(self, words: list[str]):
+        self._answers = iter([[], words])
+
+    def name(self) -> str:
+        return "python"
+
+    def cmdline(self) -> list[str]:
+        return next(self._answers)
+
+    def cpu_times(self) -> SimpleNamespace:
+        return SimpleNamespace(user=1.0, system=0.0, children_user=0.0, children_system=0.0)
+
+    def children(self, recursive: bool) -> list[object]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(["python", "train.py"], [("python train.py", 1)]), (["python", "-m", "multiprocessing.spawn"], [])],
+)
+def test_a_process_gets_its_name_once_its_arguments_can_be_read(
+    watch: ChildrenWatch, words: list[str], expected: list[tuple[str, int]]
+) -> None:
+    process = Starting(words)
+    watch._read(7, process)
+    assert names(watch) == [("python", 1)]
+    watch._read(7, process)
+    assert names(watch) == expected
 
 
 def test_workers_of_a_loader_are_none(watch: ChildrenWatch) -> None:
