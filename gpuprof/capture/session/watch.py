@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 import time
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ from gpuprof.capture.process.host_sampler import HostSampler
 from gpuprof.capture.profiler import cupti
 from gpuprof.capture.profiler.clock import ClockMarks
 from gpuprof.capture.profiler.operator_cost import operator_cost_ns
-from gpuprof.capture.profiler.optimizers import OptimizerWatch, optimizer_made
+from gpuprof.capture.profiler.optimizers import OptimizerWatch
 from gpuprof.capture.profiler.other_profilers import OtherProfilers
 from gpuprof.capture.profiler.other_threads import OtherThreads
 from gpuprof.capture.profiler.trace_file import SavedTrace, Saver, save_trace, save_unpacked
@@ -41,6 +40,7 @@ from gpuprof.capture.session.main_line import MainLine
 from gpuprof.capture.session.recording_writer import RunFolder
 from gpuprof.capture.session.signals import Signals
 from gpuprof.capture.session.steps import StepCount
+from gpuprof.capture.session.steps_ahead import StepsAhead
 from gpuprof.capture.session.window import RecordingWindow
 from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
 from gpuprof.model.context import Cell, Cost, Environment, RunContext, Window
@@ -48,11 +48,6 @@ from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
 from gpuprof.units import NS_PER_S
 
-# a cell that says so has steps, if slow ones, once there is an optimizer: what is even before the first may be a part
-# of it
-# `model.train()` only sets a mode
-_TRAINS = re.compile(r"\.(?:step|backward|fit|train\w+)\(|(?<![.\w])train\w*\(|rainer\w*\.train\(")
-_PATIENCE_NS = 10 * NS_PER_S
 # of the heap, at ends of steps
 _EARLY_LOOKS = 4
 
@@ -97,7 +92,7 @@ class Watch:
         self._main_line, self._places = MainLine(filename), Places(filename)
         self._loops: dict[int, LinePath] = {}
         self._held_bytes, self._goes_round = 0, False
-        self._patience_ns = _PATIENCE_NS if cell is None or _TRAINS.search(cell.source) else 0
+        self._ahead = StepsAhead(options, None if cell is None else cell.source)
         self._heap_at_ticks, self._heap_at_steps = HeapReader(), HeapReader(early=_EARLY_LOOKS)
         self._heap_counts = heap_bytes() is not None
         self._host = HostSampler(self._tick)
@@ -302,22 +297,22 @@ class Watch:
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
         if held is not None and self._heap_counts:
             self._gaps.note(resident_bytes, self._heap_at_ticks.allocated_bytes)
-        over = "bytes" if fragmented or (held is not None and self._limit.passed(held, device=cuda_in_use())) else None
+        if held is not None:
+            expected = self._ahead.expected(self._steps.seen)
+            fragmented |= self._limit.passed(held, device=cuda_in_use(), before_steps=expected)
+        over = "bytes" if fragmented else None
         self._window.check(over or ("even work" if self._shows_enough() else self._went_on()))
-
-    def _without_steps(self) -> bool:
-        """Whether it is a cell without steps, for which nobody asked for more or less."""
-        return not self._steps.seen and self._options.max_seconds is None
 
     def _shows_enough(self) -> bool:
         """Whether a cell without steps has worked evenly for a while."""
-        if not self._without_steps():
+        if not self._ahead.without(self._steps.seen):
             return False
         even = self._even_work.note(time.monotonic_ns(), self._limit.events)
         for was in self._main_line.ask(self._held_bytes):
             self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
             even = self._even_lines.even() or even
-        return even and (self._window.recorded_for_ns >= self._patience_ns or not optimizer_made())
+        patient = self._ahead.expected(self._steps.seen)
+        return even and (not patient or self._window.recorded_for_ns >= self._ahead.patience_ns)
 
     def _went_on(self) -> str | None:
         """`pause` where the steps, however few, are over, and what the cell does instead goes round."""
@@ -337,7 +332,7 @@ class Watch:
     def _follow_the_work(self) -> None:
         """Record anew where what was recorded is over, and the cell does something else."""
         over = self._window.ended_by == "even work" and self._window.over_in_the_cell
-        if not (self._without_steps() and over) or self._look.installed:
+        if not (self._ahead.without(self._steps.seen) and over) or self._look.installed:
             return
         if any(self._even_lines.elsewhere(was.at_ns, was.place) for was in self._main_line.ask(0)):
             self._window.record_again()
