@@ -164,6 +164,7 @@ def _memory_by_phase(report: Report) -> list[dict[str, Any]]:
             "phases": [{"phase": phase.value, "bytes": grown} for phase, grown in each.phases],
             "parts": dict(each.parts),
             "rest_bytes": each.rest_bytes,
+            "names": [{"name": name, "bytes": held} for name, held in each.names],
         }
         for each in report.results.get(MemoryByPhase).places
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase, PlaceGrowth
+from gpuprof.analyses.accounts.memory_by_phase import BY_NAMES, MemoryByPhase, PlaceGrowth
 from gpuprof.units import size
 
 _LEAST_SHARE = 0.02
@@ -34,10 +34,20 @@ def growth_words(found: MemoryByPhase) -> str:
 
 def _words(each: PlaceGrowth) -> str:
     grown = ", ".join(f"{change(number)} in {phase.value}" for phase, number in each.phases)
-    known = [f"{part} {size(number)}" for part, number in each.parts if number >= _LEAST_SHARE * each.end_bytes]
+    known = [
+        f"{part} {size(number)}{_names_of(each) if part == BY_NAMES else ''}"
+        for part, number in each.parts
+        if number >= _LEAST_SHARE * each.end_bytes
+    ]
     if each.rest_bytes >= _LEAST_SHARE * each.end_bytes:
         known.append(f"the rest {size(each.rest_bytes)}")
     return (
         f"The memory of {memory_place(each)} grew by {size(each.grown_bytes)}: {grown}. "
         f"Of {size(each.end_bytes)} at the end: {', '.join(known)}."
     )
+
+
+def _names_of(each: PlaceGrowth) -> str:
+    """` (`snapshots` 393 MiB)`"""
+    names = ", ".join(f"`{name}` {size(number)}" for name, number in each.names)
+    return f" ({names})" if names else ""

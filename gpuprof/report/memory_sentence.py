@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_memory import CellMemory
-from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase, PlaceGrowth
+from gpuprof.analyses.accounts.memory_by_phase import BY_GRAPHS, MemoryByPhase, PlaceGrowth
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
@@ -25,7 +25,6 @@ _GROWN = 0.5
 _MOST = 0.5
 # Servers fill the device with their cache of keys and values on purpose.
 _PREALLOCATE = frozenset({KindOfRun.SERVING, KindOfRun.CAPTURE})
-_KEPT = "held by graphs"
 _MODEL = ("parameters", "gradients", "optimizer state", "buffers")
 
 
@@ -72,9 +71,10 @@ def _of_process(trace: Trace, results: Results) -> str:
     grown = next((each for each in results.get(MemoryByPhase).places if each.place == "process"), None)
     line = next((each for each in found.grown if each.bytes >= _MOST * (found.peak_bytes - found.start_bytes)), None)
     where = "" if grown is None else _phase_of(grown)
-    if line is not None and place(line):
+    name = "" if grown is None else _name_of(grown)
+    if line is not None and place(line) and not name:
         where = f", {units.size(line.bytes)} of it in {place(line)} ({line.phase.value})"
-    kept = "" if grown is None else _kept(grown)
+    kept = "" if grown is None else name or _kept(grown)
     rises = f"rises from {units.size(found.start_bytes)} to {units.size(peak)}{of}"
     return f"The memory of the process {rises}{where}{kept}."
 
@@ -85,5 +85,11 @@ def _phase_of(grown: PlaceGrowth) -> str:
 
 
 def _kept(grown: PlaceGrowth) -> str:
-    kept = dict(grown.parts).get(_KEPT, 0)
-    return f"; autograd graphs keep {units.size(kept)}" if kept >= _MOST * grown.grown_bytes else ""
+    kept = dict(grown.parts).get(BY_GRAPHS, 0)
+    return f"; autograd graphs keep {units.size(kept)}" if kept >= _MOST * grown.grown_bytes else _name_of(grown)
+
+
+def _name_of(grown: PlaceGrowth) -> str:
+    """The name that holds most of it. What grew at a line may reuse what others gave back: then the name tells more."""
+    name, held = grown.names[0] if grown.names else ("", 0)
+    return f"; at the end `{name}` holds {units.size(held)}" if held >= _MOST * grown.grown_bytes else ""

@@ -13,7 +13,7 @@ from gpuprof.model.memory import Composition, DeviceMemory, HeldTensors
 from gpuprof.report.memory_sentence import memory_sentence
 from tests.analyses.accounts.cells import line
 from tests.analyses.accounts.test_cell_memory import MIB, MS, read, replace_context
-from tests.analyses.accounts.test_memory_by_phase import growing, trace
+from tests.analyses.accounts.test_memory_by_phase import growing, names, trace
 from tests.analyses.accounts.test_sample_phases import libraries
 from tests.rules.cases.memory import memory_near_limit
 from tests.support.trace_builder import TraceBuilder
@@ -33,6 +33,16 @@ def test_growth_is_said_with_its_line_and_what_keeps_it() -> None:
         "autograd graphs keep 380 MiB."
     )
     assert said(growing(300, 50)).endswith("(evaluation).")
+
+
+@pytest.mark.parametrize(
+    ("held", "where"),
+    [(200, ", most of it in evaluation; at the end `n0` holds 200 MiB"), (199, ", 400 MiB of it in line 12")],
+)
+def test_what_a_name_holds_is_said_instead_of_the_line(held: int, where: str) -> None:
+    assert said(growing(300, 50), held=names(held * MIB)).startswith(
+        f"The memory of the process rises from 300 MiB to 700 MiB{where}"
+    )
 
 
 @pytest.mark.parametrize(("each", "told"), [(50, False), (140, True)])

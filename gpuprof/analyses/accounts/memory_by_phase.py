@@ -12,13 +12,17 @@ from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.lines.stretches import Stretches
+from gpuprof.model.memory import Composition, HeldTensors
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
+# parts of the end
+BY_NAMES, BY_GRAPHS = "held by names", "held by graphs"
 # less comes and goes with every buffer
 _LEAST_BYTES = 64 * 1024**2
 _FEWEST_READINGS = 5
 _LEAST_SHARE = 0.05
+_MOST_NAMES = 3
 # readings are further apart than these parts of a step
 # held before the end
 _EARLIER = ("frame", "peak")
@@ -32,7 +36,8 @@ class PlaceGrowth:
 
     `parts`: what is known of `end_bytes`, by name of the part: parameters, gradients, optimizer state, buffers, other
     tensors that names of the notebook hold, and what their graphs keep. `rest_bytes` is what remains; gradients that
-    were freed before the end count as if they were there.
+    were freed before the end count as if they were there. `names`: the three at most that hold the most of it, and
+    their bytes, each a twentieth of `end_bytes` at least.
     """
 
     place: str
@@ -41,6 +46,7 @@ class PlaceGrowth:
     phases: tuple[tuple[Phase, int], ...]
     parts: tuple[tuple[str, int], ...]
     rest_bytes: int
+    names: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -97,20 +103,34 @@ def _place(trace: Trace, place: str, phases: _Phases, time: Array, held: Array) 
     sums = np.bincount(phases.between(time), weights=np.diff(held), minlength=len(PHASES))
     order = np.argsort(-sums, kind="stable")
     found = tuple((PHASES[at], int(sums[at])) for at in order if abs(sums[at]) >= _LEAST_SHARE * grown)
-    parts = _parts(trace, "cpu" if place == "process" else place)
-    return PlaceGrowth(place, grown, end, found, parts, max(end - sum(number for _, number in parts), 0))
+    device = "cpu" if place == "process" else place
+    holding = _held(trace, device)
+    parts = _parts(trace, device, holding)
+    rest = max(end - sum(number for _, number in parts), 0)
+    largest = sorted(holding, key=lambda each: -each.bytes)[:_MOST_NAMES]
+    names = tuple((each.name, each.bytes) for each in largest if each.bytes >= _LEAST_SHARE * end)
+    return PlaceGrowth(place, grown, end, found, parts, rest, names)
 
 
-def _parts(trace: Trace, device: str) -> tuple[tuple[str, int], ...]:
-    known = next((each for each in trace.context.compositions if each.device == device), None)
+def _held(trace: Trace, device: str) -> list[HeldTensors]:
+    """By names, at the end, beside what a known model has."""
+    known = _known(trace, device)
     held = [each for each in trace.context.held or () if each.device == device and each.kind not in _EARLIER]
-    held = [each for each in held if each.kind != "module" or not known]
+    return [each for each in held if each.kind != "module" or not known]
+
+
+def _known(trace: Trace, device: str) -> Composition | None:
+    return next((each for each in trace.context.compositions if each.device == device), None)
+
+
+def _parts(trace: Trace, device: str, held: list[HeldTensors]) -> tuple[tuple[str, int], ...]:
+    known = _known(trace, device)
     sizes = {
         "parameters": known.parameter_bytes if known else 0,
         "gradients": known.gradient_bytes if known else 0,
         "optimizer state": known.state_bytes if known else 0,
         "buffers": known.buffer_bytes if known else 0,
-        "held by names": sum(each.bytes for each in held),
-        "held by graphs": sum(each.graph_bytes or 0 for each in held),
+        BY_NAMES: sum(each.bytes for each in held),
+        BY_GRAPHS: sum(each.graph_bytes or 0 for each in held),
     }
     return tuple((name, size) for name, size in sizes.items() if size)

@@ -46,7 +46,6 @@ from gpuprof.capture.stacks.stacks import StackWatch, learned_lines
 from gpuprof.model.context import Cell, Cost, Environment, RunContext, Window
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.run_store import runs_folder
-from gpuprof.units import NS_PER_S
 
 # of the heap, at ends of steps
 _EARLY_LOOKS = 4

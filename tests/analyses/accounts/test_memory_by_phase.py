@@ -50,6 +50,20 @@ def test_growth_is_in_the_phase_that_the_cell_was_in() -> None:
     )
 
 
+def names(*sizes: int) -> tuple[HeldTensors, ...]:
+    made = enumerate(sizes)
+    return tuple(HeldTensors(name=f"n{at}", kind="global", device="cpu", bytes=size, tensors=1) for at, size in made)
+
+
+def test_the_names_that_hold_the_most_are_told() -> None:
+    held = names(30 * MIB, 90 * MIB, 36 * MIB, 34 * MIB, 200 * MIB, 35 * MIB)
+    found = Results(trace(growing(300, 50), held=held)).get(MemoryByPhase)
+    assert found.places[0].names == (("n4", 200 * MIB), ("n1", 90 * MIB), ("n2", 36 * MIB))
+    words = growth_words(found).replace("\xa0", " ")
+    assert "held by names 425 MiB (`n4` 200 MiB, `n1` 90.0 MiB, `n2` 36.0 MiB), the rest" in words
+    assert Results(trace(growing(300, 50), held=names(34 * MIB))).get(MemoryByPhase).places[0].names == ()
+
+
 def test_a_device_is_read_by_its_allocator() -> None:
     # GIVEN readings at steps and batches: training frees 10 MiB, each 200 ms of evaluation keep 100 MiB
     times = (0, 300, 600, 950, 1200, 1400, 1600, 1800)
