@@ -16,8 +16,10 @@ from gpuprof.model.trace import Trace
 _FUNCTIONS = 1_000_000  # more than any run has: file and function in one number
 _MOST_OF_IT = 0.5
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+# they take no time: what they give may, later
+_NONE = {"enumerate", "items", "keys", "len", "range", "values", "zip"}
 # beside another call they take no time
-_QUICK = {"append", "enumerate", "float", "int", "items", "keys", "len", "range", "str", "tuple", "values", "zip"}
+_QUICK = {"append", "float", "int", "str", "tuple"}
 _WRAPPERS = ("wrapper", "decorate_context", "inner", "wrapped")
 
 
@@ -50,14 +52,21 @@ def called_by_text(source: str, line: int, below: Collection[str]) -> str:
     tree = parsed(source)
     defined = {node.name for node in (ast.walk(tree) if tree else ()) if isinstance(node, _DEFINED)}
     seen = {each.rpartition(".")[2] for each in below} | defined
-    calls = [node.func for node in expressions_at(source, line) if isinstance(node, ast.Call)]
-    names = [_dotted(each) for each in calls if _last(each) not in seen]
+    calls = [node for node in expressions_at(source, line) if isinstance(node, ast.Call)]
+    names = [_dotted(each.func) for each in calls if _last(each.func) not in seen and not _takes_no_time(each)]
     names = [each for each in names if each.rpartition(".")[2] not in _QUICK] or names
     # what a variable holds, such as a model, is code of Python's, which has lines of its own
     if len(names) > 1:
         given = _given_a_value(tree)
         names = [each for each in names if each not in given] or names
     return _imported(tree, names[0]) if tree is not None and len(names) == 1 else ""
+
+
+def _takes_no_time(call: ast.Call) -> bool:
+    """So that an operator or an assignment on the line does: `scores[row, item] = float("-inf")`."""
+    name = _last(call.func)
+    given = all(isinstance(each, ast.Constant) for each in call.args)
+    return name in _NONE or (name in _QUICK and isinstance(call.func, ast.Name) and given)
 
 
 def _given_a_value(tree: ast.Module | None) -> set[str]:

@@ -15,6 +15,10 @@ from gpuprof.analyses.accounts.called import called_by_text
         ("index = torch.cat([index, other(bits)])", ("other",), "torch.cat"),
         ("out = encoder(bits)", (), "encoder"),  # nothing else is there
         ("out = len(torch.unique(bits))", (), "torch.unique"),
+        ("scores[row, index] = float('-inf')", (), ""),  # it is the assignment
+        ("total += float(loss)", (), "float"),
+        ("total += bits[len(index)] @ bits", (), ""),
+        ("rows.append(1)", (), "rows.append"),
     ],
 )
 def test_the_one_call_that_is_built_in(line: str, below: tuple[str, ...], named: str) -> None:
