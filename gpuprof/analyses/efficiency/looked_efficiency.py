@@ -54,7 +54,8 @@ class LookedEfficiency(Result):
 
     `shapes`: most operations first. `iteration_flops`: their operations. `covered_share`: their part of the time of all
     operators of the look, 0..1. `iteration_ns`: the mean iteration without the recording, None where none is known or
-    recorded steps are unlike those of the look. `running_ns`: in a recorded step, the time in which any product ran.
+    recorded steps are unlike those of the look. `running_ns`: in a recorded step, the time in which any product ran,
+    None where that is more than `iteration_ns`: then the recording slows them.
     `number_format`: of most operations. `peak_flops_per_s`: of the device in that format; on the CPU, and of a device
     that is not listed, None. `mfu`: the time that the operations take at their formats' peaks over `iteration_ns`.
     `uncounted`: products whose operations do not follow from what was seen; shares of peaks are None where there are
@@ -111,6 +112,8 @@ class LookedEfficiency(Result):
         peaks = None if device is None else peaks_of(trace.device(device.id))
         plain = results.get(PlainIterations).plain
         iteration_ns = plain.mean_ns if plain is not None and alike else None
+        running_ns = _running_ns(trace, results, on_device=on_device) if alike else None
+        slowed = running_ns is not None and iteration_ns is not None and running_ns > iteration_ns
         ideal_ns = None if len(counted) < len(products) else _ideal_ns(by_format, peaks)
         return cls(
             on_device=on_device,
@@ -119,7 +122,7 @@ class LookedEfficiency(Result):
             iteration_flops=flops,
             covered_share=spent / all_ns if all_ns else None,
             iteration_ns=iteration_ns,
-            running_ns=_running_ns(trace, results, on_device=on_device) if alike else None,
+            running_ns=None if slowed else running_ns,
             number_format=main,
             peak_flops_per_s=peaks.flops_per_s(main) if peaks else None,
             mfu=ideal_ns / iteration_ns if ideal_ns is not None and iteration_ns else None,

@@ -20,7 +20,12 @@ STEP_US, FLOPS = 10_000, 2 * 64**3
 
 
 def builder(
-    *, steps: int = 6, products: int = 2, device: str = "", kernel: str = "ampere_bf16_s16816gemm"
+    *,
+    steps: int = 6,
+    products: int = 2,
+    device: str = "",
+    kernel: str = "ampere_bf16_s16816gemm",
+    plain_us: int = 5_000,
 ) -> TraceBuilder:
     """Recorded steps of 10 ms, with products of 1 ms each; and ten iterations of 5 ms without the recording."""
     made = TraceBuilder()
@@ -35,7 +40,7 @@ def builder(
             if device:
                 made.kernel(kernel, at + 110 + each * 2_000, 500, launch_at_us=at + 101 + each * 2_000)
     for number in range(10):
-        made.iteration(10**6 + number * 5_000, 5_000, plain=True)
+        made.iteration(10**6 + number * plain_us, plain_us, plain=True)
     return made
 
 
@@ -63,6 +68,13 @@ def test_an_iteration_has_operations_and_a_rate_by_its_plain_time() -> None:
     assert found.iteration_ns == 5e6 and found.flops_per_s == pytest.approx(2 * FLOPS / 5e-3)
     assert found.running_ns == 2e6 and found.running_flops_per_s == pytest.approx(2 * FLOPS / 2e-3)
     assert (found.on_device, found.peak_flops_per_s, found.mfu, found.uncounted) == (False, None, None, 0)
+
+
+def test_products_that_the_recording_slows_have_no_rate_of_their_own() -> None:
+    """GIVEN iterations that take no longer without the recording than the products alone take with it."""
+    assert efficiency(looked(builder(plain_us=2_000))).running_flops_per_s is not None
+    found = efficiency(looked(builder(plain_us=1_999)))
+    assert found.running_flops_per_s is None and found.flops_per_s is not None
 
 
 def test_a_known_device_has_a_share_of_its_peak() -> None:
