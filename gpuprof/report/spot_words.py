@@ -12,6 +12,8 @@ from gpuprof.units import percent, size
 _LONGEST = 60
 # of a spot's time: with less there is something else to name
 _NEARLY_ALL = 0.8
+# less than that of a spot may be more than all of the phase
+_ALL = 0.95
 # of the growth of the process: less changes nothing that is said of it
 _GAPS = 0.2
 OWN_CODE = "its own code"
@@ -52,6 +54,14 @@ def what(spot: HotSpot) -> str:
     return f"{mostly}{call}{short_name(spot.what)}{once}"
 
 
+def spot_phase(spot: HotSpot) -> str:
+    """`backward`; `mostly backward` where the line also runs in other phases; empty where it is not known."""
+    if spot.phase is None:
+        return ""
+    mostly = "mostly " if spot.phase_share is not None and spot.phase_share < _ALL else ""
+    return f"{mostly}{spot.phase.value}"
+
+
 def without_package(words: str) -> str:
     """The class and function of a dotted name: `mostly torch.optim.adam.Adam.step` becomes `mostly Adam.step`."""
     before, _, name = words.rpartition(" ")
@@ -71,11 +81,11 @@ def brief(name: str) -> str:
 def in_short(spot: HotSpot) -> str:
     """`54 % line 34 of the cell (optimizer, torch.optim.adam.Adam.step)`."""
     ran = what(spot) if spot.what else ""
-    known = [spot.phase.value if spot.phase else "", ran]
+    known = [spot_phase(spot), ran]
     named = ", ".join(each for each in known if each)
     where = place(spot)
     if not where:
-        return f"{percent(spot.share)} {brief(spot.what)}" + (f" ({spot.phase.value})" if spot.phase else "")
+        return f"{percent(spot.share)} {brief(spot.what)}" + (f" ({spot_phase(spot)})" if spot.phase else "")
     return f"{percent(spot.share)} {where}" + (f" ({named})" if named else "")
 
 

@@ -14,9 +14,9 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_spots import DeviceSpot, DeviceSpots
 from gpuprof.report.device_shares import kernel, ran, where
 from gpuprof.report.growth_words import change, growth_words, memory_parts_of, memory_place
-from gpuprof.report.spot_words import memory_words, place, what
+from gpuprof.report.spot_words import memory_words, place, spot_phase, what
 from gpuprof.units import duration, percent
-from gpuprof.views.blocks import Sentence, TableBlock, TableCell
+from gpuprof.views.blocks import Sentence, TableBlock, TableCell, Value
 from gpuprof.views.kernel_words import short_name
 
 _LEAST_PHASE = 0.01
@@ -58,11 +58,11 @@ def account_sentences(results: Results) -> list[Sentence]:
 def _spots(results: Results) -> TableBlock:
     spots = results.get(HotSpots).spots
     placed = any(place(spot) for spot in spots)
-    rows = tuple(
+    rows: tuple[tuple[Value, ...], ...] = tuple(
         (
             *([place(spot)] if placed else []),
             what(spot),
-            spot.phase.value if spot.phase else "",
+            spot_phase(spot),
             TableCell(duration(spot.ns), spot.ns),
             _share(spot.share, spot.error),
         )

@@ -15,7 +15,7 @@ from gpuprof.report.facts.bandwidth import bandwidth_words
 from gpuprof.report.facts.efficiency import efficiency_words
 from gpuprof.report.facts.looked_efficiency import looked_efficiency_words
 from gpuprof.report.growth_words import growth_words
-from gpuprof.report.spot_words import memory_words, place, what, without_package
+from gpuprof.report.spot_words import memory_words, place, spot_phase, what, without_package
 from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
@@ -119,7 +119,7 @@ def _accounts(report: Report) -> str:
 
 def _spot(spot: HotSpot) -> list[str]:
     """Its line; the package of what ran is left out where the line would be too long, before anything else is."""
-    phase = f" ({spot.phase.value})" if spot.phase else ""
+    phase = f" ({spot_phase(spot)})" if spot.phase else ""
     begin = f"  {percent(spot.share):>7}  {f'{place(spot)}: ' if place(spot) else ''}"
     line = f"{begin}{what(spot)}{phase}"
     if len(line) > WIDTH:

@@ -27,6 +27,7 @@ class CalledFrom:
 class HotSpot:
     """`ns` and `share` (0..1) of the whole cell where it was sampled, else of the recorded span.
 
+    `phase`: of most of it, `phase_share` of the spot's time, 0..1, None where it is not known.
     `source_file`: the name of the file as it was sampled, None where no line is known; `is_cell`: it is the profiled
     cell. `cell_line`: the line of the profiled cell that led there. `function` of the user's own. `what` ran at the
     leaf: a library's function, or an operator; `what_share` of the spot's time, 0..1, None where that is not known.
@@ -51,6 +52,7 @@ class HotSpot:
     called_from: CalledFrom | None = None
     by_text: bool = False
     way: tuple[int, ...] = ()
+    phase_share: float | None = None
 
 
 def is_import(spot: HotSpot) -> bool:

@@ -71,6 +71,7 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
         if share < LEAST_SHARE:
             break
         rows = np.flatnonzero(known)[group == row]
+        of_phase = np.bincount(phase[rows], weights=lasted[rows])
         file, line, function, _ = (int(each) for each in distinct[row])
         described = stacks.files[file]
         what, what_share = called(trace, stacks, node[rows], lasted[rows], own)
@@ -82,7 +83,8 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
             HotSpot(
                 ns=int(spent[row]),
                 share=share,
-                phase=PHASES[_heaviest(phase[rows], lasted[rows])],
+                phase=PHASES[int(of_phase.argmax())],
+                phase_share=float(of_phase.max() / of_phase.sum()),
                 what=what or operator or in_text,
                 what_share=what_share if what else in_text_share if in_text else None,
                 source_file=described.filename,

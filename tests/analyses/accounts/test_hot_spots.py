@@ -12,7 +12,7 @@ from gpuprof.analyses.accounts.recorded_spots import PYTHON
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import SampledStacks
 from gpuprof.report import Report
-from gpuprof.report.spot_words import in_short, place
+from gpuprof.report.spot_words import in_short, place, spot_phase
 from gpuprof.report.spot_words import what as words
 from tests.analyses.accounts.cells import cell, line
 from tests.analyses.accounts.test_sample_phases import BACKWARD, CALL, ENDS, libraries
@@ -158,6 +158,17 @@ def test_a_line_that_runs_several_things_says_so() -> None:
     assert several.what == single.what == "torch._tensor.Tensor.backward"
     assert (several.what_share, single.what_share) == (0.6, 1.0)
     assert "mostly torch._tensor.Tensor.backward" in in_short(several) and "mostly" not in in_short(single)
+
+
+def test_a_line_that_runs_in_two_phases_says_so() -> None:
+    """Its share of the cell may be more than that of the phase, which would contradict each other."""
+    builder = TraceBuilder().stack(30_000, 60_000, line(6), BACKWARD).stack(90_000, 40_000, line(6), WRAPPER, STEP)
+    (spot,) = spots(builder)
+    assert (spot.phase, spot.phase_share) == (Phase.BACKWARD, 0.6)
+    assert "(mostly backward, " in in_short(spot)
+    nearly, less, unknown = (replace(spot, phase_share=each) for each in (0.95, 0.94, None))
+    assert [spot_phase(each) for each in (nearly, less, unknown)] == ["backward", "mostly backward", "backward"]
+    assert spot_phase(replace(spot, phase=None)) == ""
 
 
 @pytest.mark.parametrize(
