@@ -80,13 +80,20 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     title = worth[0].title.rstrip(".")
     share, words = elsewhere(results, worth)
     first = f"No finding explains a large share of the time: {words}. " if _leads(results, worth, share) else ""
-    besides = f" Besides that: {words}." if words and not first else ""
+    besides = f" {_besides(results, worth, share)}: {words}." if words and not first else ""
     besides = f"{_covered(results, worth)}{besides}"
     if len(worth) == 1:
         return f"{prefix}{first}Worth changing: {title}{gain}.{besides}"
     joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return f"{prefix}{first}{len(worth)} things are worth changing. First: {title}{gain}.{together}{besides}"
+
+
+def _besides(results: Results, worth: tuple[Finding, ...], share: float) -> str:
+    """How to begin with that share, which is at lines that no finding names: their time may be saved all the same."""
+    told = [each for each in (shown(results, each) for each in worth) if each is not None]
+    saved = max((each.share for each in told), default=0.0)
+    return "Besides that" if saved + share <= 1 else "Another large place, in part the same time"
 
 
 def _covered(results: Results, worth: tuple[Finding, ...]) -> str:
