@@ -1,6 +1,6 @@
-"""What the parts of a step take without the recording: its wait for data, its optimizer, and the rest.
+"""What the parts of a step take without the recording: its wait for data, and its optimizer.
 
-Recording costs each of them another share. Light hooks time the first two in every iteration of the cell, so each part
+Recording costs each of them another share. Light hooks time these in every iteration of the cell, so each part
 has a factor of its own, measured on the iterations that ran without the recording.
 """
 
@@ -30,7 +30,7 @@ class PlainPart:
 
 @dataclass(frozen=True, eq=False)
 class PlainParts:
-    """`wait`, `optimizer`, `rest`: by what recorded time of that part, inside the steps, is to be multiplied.
+    """`wait` and `optimizer`: by what recorded time of that part, inside the steps, is to be multiplied.
 
     `iteration`: the plain iterations; `span_ns`: the recorded span as it would be without the recording; `error`: the
     standard error of the factors, as a share of them.
@@ -39,7 +39,6 @@ class PlainParts:
     iteration: IterationTime
     wait: float
     optimizer: float
-    rest: float
     span_ns: float
     error: float
     parts: tuple[Intervals, Intervals]
@@ -54,11 +53,9 @@ class PlainParts:
         waits = intervals.intersect(phases.input, steps.window)
         optimizer = intervals.subtract(intervals.intersect(phases.optimizer, steps.window), waits)
         wait_ns = results.get(InputPipeline).wait_ns or 0
-        rest_ns = steps.window.total_ns - waits.total_ns - optimizer.total_ns
         factors = (
             _factor(iteration.wait_ns * steps.count, wait_ns),
             _factor(iteration.optimizer_ns * steps.count, optimizer.total_ns),
-            _factor(iteration.rest_ns * steps.count, rest_ns),
         )
         outside_ns = results.span_ns - steps.window.total_ns
         span_ns = outside_ns + iteration.mean_ns * steps.count

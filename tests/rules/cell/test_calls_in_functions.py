@@ -157,3 +157,11 @@ def test_a_loop_around_what_calls_it() -> None:
     )
     (call,) = (each for each in unchanged_calls(source) if each.function)
     assert (call.function, call.loop) == ("inner", 12)
+
+
+@pytest.mark.parametrize(("between", "known"), [(4, True), (5, False)])
+def test_so_many_functions_may_lie_between_the_loop_and_it(between: int, known: bool) -> None:
+    calls = "".join(f"def f{each}(place):\n    return f{each - 1}(place)\n" for each in range(1, between + 1))
+    source = f"{HEAD}def f0(place):\n    return cKDTree(points).query(place)\n{calls}"
+    source += f"for place in range(9):\n    f{between}(place)\n"
+    assert bool(found(source)) is known

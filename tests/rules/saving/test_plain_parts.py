@@ -59,7 +59,6 @@ def test_each_part_has_its_own_factor() -> None:
     assert parts is not None
     assert parts.wait == pytest.approx(2 / 8)
     assert parts.optimizer == pytest.approx(5 / 8)
-    assert parts.rest == pytest.approx(3 / 4)
     assert parts.span_ns == pytest.approx((12 + 10 * STEPS) * MS)
     assert parts.error == 0.0
 
