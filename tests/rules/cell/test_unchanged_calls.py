@@ -54,6 +54,10 @@ def of(statement: str, source: str = LOOP) -> list[str]:
     return [each.call for each in unchanged_calls(source.replace("STATEMENT", statement))]
 
 
+def test_a_function_without_a_name_may_stand_in_the_loop() -> None:
+    assert of("value = KDTree(points); rank = sorted(queue, key=lambda each: each + k)") == ["KDTree"]
+
+
 def test_folds_prepared_again_for_each_configuration() -> None:
     assert unchanged_calls(FOLDS) == (UnchangedCall(25, 25, "prepare", 21, 6, frozenset()),)
 

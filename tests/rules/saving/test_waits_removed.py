@@ -72,6 +72,19 @@ def test_a_copy_and_its_synchronise_are_one_place() -> None:
     assert wait_places(results, results.get(SyncWaits).table.take(slice(0, 0))) == []
 
 
+def test_waits_of_no_operator_are_places_of_their_own() -> None:
+    """GIVEN steps of two reads, which are of the first operators, and two waits that no operator makes."""
+    builder = TraceBuilder()
+    for at in (0, 1000):
+        builder.step(at, 1000)
+        for read in (0, 100):
+            builder.operator("aten::item", at + read, 50).sync(at + read + 1, 40)
+            builder.sync(at + 500 + read, 30)
+    results = Results(builder.build())
+    places = wait_places(results, results.get(SyncWaits).table)
+    assert [len(each) for each in places] == [2, 2, 2, 2]
+
+
 def test_a_recorded_run_has_to_lose_all_ten_waits(shared_trace: Callable[[str], Any]) -> None:
     finding = found(shared_trace("a100-ddp-rank3-healthy"))
     curve = str(finding.evidence["saving_by_places_removed"])
