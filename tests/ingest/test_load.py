@@ -13,6 +13,7 @@ from gpuprof.errors import RecordingError, UnreadableError
 from gpuprof.ingest.kineto import collector_paused
 from gpuprof.ingest.load import load_captured, load_ranks, load_trace
 from gpuprof.ingest.looked import with_look, without_names
+from gpuprof.ingest.numbering import whole
 from gpuprof.model.context import Environment, RunContext, Window
 from gpuprof.model.device import Device
 from gpuprof.model.look import Look, LookedPlace
@@ -157,6 +158,22 @@ def test_an_accelerator_that_is_not_read_is_named(tmp_path: Path) -> None:
     headline = Report.of(with_it).verdict.headline
     assert headline.startswith("This trace has work of an accelerator (hpu) that gpuprof does not read.")
     assert "No GPU" not in headline
+
+
+def test_of_two_such_accelerators_that_with_the_most_events_is_named(tmp_path: Path) -> None:
+    events = [
+        {"ph": "X", "cat": cat, "name": "gemm", "pid": 1, "tid": 1, "ts": 5 + at, "dur": 1}
+        for at, cat in enumerate(("npu_op", "hpu_op", "hpu_op"))
+    ]
+    trace = load_trace(save(tmp_path, compact([operator("aten::mm", 0, 20), *events])))
+    assert trace.source.unread == "hpu"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("12345678901234567890", 1234567890123456789), ("GPU 0 stream 17", 17), ("", -1)]
+)
+def test_a_thread_whose_name_is_a_text_has_the_last_number_in_it(text: str, number: int) -> None:
+    assert whole(text) == number
 
 
 def test_names_of_the_look_are_numbered_with_those_of_the_trace():

@@ -82,6 +82,14 @@ def test_inference_needs_a_fair_part_of_the_work() -> None:
     assert _us(_found(builder)) == [(0, 100), (100, 100), (200, 100)]
 
 
+def test_what_is_usual_leaves_out_intervals_without_work() -> None:
+    builder = TraceBuilder()
+    for batch, operators in enumerate((20, 20, 20, 0, 20, 1)):
+        _batch(builder, 100 * batch, operators=operators)
+    builder.data_wait(600, 1)
+    assert [start for start, _ in _us(_found(builder))] == [0, 100, 200, 400]
+
+
 def test_a_loader_within_a_loader_counts_once() -> None:
     builder = TraceBuilder()
     for batch in range(2):

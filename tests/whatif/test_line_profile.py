@@ -41,6 +41,13 @@ def by_line(trace: Trace) -> dict[int, LineGain]:
     return {each.line: each for each in Results(trace).get(LineProfile).lines}
 
 
+def test_without_a_simulation_there_is_no_time() -> None:
+    trace = with_lines(TraceBuilder().operator("aten::mm", 0, 10).build(), [(0, 2)])
+    found = Results(trace).get(LineProfile)
+    assert (found.lines, found.run_ns, found.recorded_ns, found.grade) == ((), 0, 0, None)
+    assert found.share(5.0) == 0.0
+
+
 def stepping(prepare_us: float, kernel_us: float) -> Trace:
     """Ten steps of a loop that prepares (line 2), launches (3) and reads the result of the step before (4)."""
     builder, free, reads = TraceBuilder(), 0.0, []

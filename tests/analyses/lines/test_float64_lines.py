@@ -25,13 +25,16 @@ def lines(source: str | None) -> Float64Lines:
         "torch.set_default_dtype(torch.float64)",
         "x = torch.DoubleTensor(rows)",
         "x = y.type(torch.float64)",
+        "set_default_dtype(torch.float64)",
     ],
 )
 def test_it_is_asked_for(line: str) -> None:
     assert lines(f"%matplotlib inline\n{line}\n") == Float64Lines((2,), ())
 
 
-@pytest.mark.parametrize("line", ["x = torch.from_numpy(table)", "x = torch.as_tensor(a).to(device)"])
+@pytest.mark.parametrize(
+    "line", ["x = torch.from_numpy(table)", "x = torch.as_tensor(a).to(device)", "x = from_numpy(table)"]
+)
 def test_numpys_numbers_may_be_double(line: str) -> None:
     assert lines(line) == Float64Lines((), (1,))
 
@@ -42,6 +45,7 @@ def test_numpys_numbers_may_be_double(line: str) -> None:
         "total = torch.zeros((), dtype=torch.float64)",
         "total = torch.tensor(0.0, dtype=torch.float64)",
         "total = torch.zeros(1, dtype=torch.float64)",
+        "total = tensor(0.0, dtype=torch.float64)",
         "x = torch.from_numpy(table).float()",
         "x = torch.from_numpy(table).to(device).float()",
         "x = torch.from_numpy(table).to(device, torch.float32)",

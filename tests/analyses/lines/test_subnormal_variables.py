@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
@@ -31,11 +33,12 @@ def decayed(name: str = "trace", **changed: Any) -> MadeValue:
     return value(**(known | changed))
 
 
-def simulated(*values: MadeValue) -> Trace:
-    """Each of five lines of the function takes 100 ms."""
-    builder = TraceBuilder().operator("aten::mm", 480_000, 20_000)
-    for place, line in enumerate((3, 4, 5, 6, 2)):
-        builder.stack(place * 100_000 + 1, 100_000, (CELL_FILE, "<module>", 8), (CELL_FILE, "simulate", line))
+def simulated(*values: MadeValue, first_us: int = 100_000) -> Trace:
+    """Each of five lines of the function takes 100 ms, or the first one `first_us`, and the last one the rest."""
+    builder, at = TraceBuilder().operator("aten::mm", 480_000, 20_000), 1
+    for line, for_us in ((3, first_us), (4, 100_000), (5, 100_000), (6, 100_000), (2, 200_000 - first_us)):
+        builder.stack(at, for_us, (CELL_FILE, "<module>", 8), (CELL_FILE, "simulate", line))
+        at += for_us
     return builder.context(cell=Cell(source=SOURCE, filename=CELL_FILE), made_values=values).build()
 
 
@@ -69,6 +72,14 @@ def test_one_that_is_changed_in_place() -> None:
 )
 def test_what_is_not_told(seen: MadeValue) -> None:
     assert not reads(seen)
+
+
+@pytest.mark.parametrize(("first_us", "told"), [(5_000, True), (4_999, False)])
+def test_one_percent_of_the_cell_is_told(first_us: int, told: bool) -> None:
+    source = SOURCE.replace("(1 -\n                 trace)", "(1 -\n                 other)")
+    trace = simulated(decayed(), first_us=first_us)
+    context = msgspec.structs.replace(trace.context, cell=Cell(source=source, filename=CELL_FILE))
+    assert bool(Results(replace(trace, context=context)).get(SubnormalVariables).reads) is told
 
 
 def test_without_samples_nothing_is_told() -> None:

@@ -128,6 +128,18 @@ def test_the_excess_is_what_reading_takes_beyond_its_part_of_the_first_third():
     assert (found.loop_ns, found.cell_ns) == (3_000_000_000, 3_000_000_000)
 
 
+def test_the_largest_excess_comes_first():
+    builder = TraceBuilder().context(cell=Cell(source=METRIC + METRIC.replace("preds", "outs")))
+    for loop, turns in ((0, 200), (len(METRIC.splitlines()), 300)):
+        for place in range(turns):
+            reads = place % 4 < 1 + 3 * place // turns
+            at = 10_000 * (place + 1_000 * loop)
+            builder.stack(at, 10_000, (CELL_FILE, "<module>", loop + (3 if reads else 2)))
+    found = Results(builder.operator("aten::mm", 0, 10).build()).get(GrowingShares).found
+    assert [each.accumulation.reads[0] > 3 for each in found] == [True, False]
+    assert found[0].excess_ns > found[1].excess_ns
+
+
 TRACKER = """class Tracker:
     def add(self, x):
         self.preds.append(x)

@@ -36,6 +36,11 @@ def test_it_takes_ten_turns(turns: int, number: int) -> None:
     assert len(stretches("xyz" + "abc" * turns + "xyz", "b")) == number
 
 
+@pytest.mark.parametrize("text", ["zbabcdefgh" + "abcdefgh" * 8 + "vuttvw", "zqbqbxbz" + "abc" * 9 + "wb"])
+def test_marks_beside_the_turns_do_not_make_ten_of_nine(text: str) -> None:
+    assert stretches(text, "b") == []
+
+
 def test_a_section_ends_a_stretch() -> None:
     assert stretches("ab" * 24, "a", "1" * 24 + "2" * 24) == [("ab", 12), ("ab", 12)]
 

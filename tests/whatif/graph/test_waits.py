@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from gpuprof.model.schema import SYNCS
 from gpuprof.model.table import Table
@@ -181,3 +182,15 @@ def test_a_launch_takes_what_the_quicker_launches_to_an_idle_stream_took():
 def test_a_wait_for_an_event_without_any_device_work() -> None:
     graph = build(TraceBuilder().call("cudaEventSynchronize", 0, 10).build())
     assert (graph.edges.kind == EdgeKind.RELEASE).all()
+
+
+@pytest.mark.parametrize("stream", [-1, 2**32 - 1])
+def test_a_wait_for_all_streams_is_told_as_none_of_them(stream: int) -> None:
+    builder = TraceBuilder().kernel("a", 18, 300, launch_at_us=10, stream=7)
+    builder.kernel("b", 28, 280, launch_at_us=20, stream=20)
+    trace = builder.call("cudaDeviceSynchronize", 30, 300, correlation=901).build()
+    call = int(np.flatnonzero(trace.calls["correlation"] == 901)[0])
+    told = {"start_ns": [30_000], "name": [0], "device": [0], "stream": [stream], "call": [call]}
+    syncs = Table(SYNCS, told | {"awaited_correlation": [-1], "correlation": [901]})
+    graph = build(replace(trace, tables={**trace.tables, "syncs": syncs}))
+    assert len(edges_of(graph, EdgeKind.DEVICE_SYNC)) == 2
