@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.observer import figures
 from benchmarks.observer.figures import Ratio
 from benchmarks.observer.measure import COLLATE, HOOKS, Runs
-from benchmarks.observer.worker import PLAIN, PROFILED, VARIANTS
+from benchmarks.observer.worker import EXACT, PLAIN, PROFILED, VARIANTS
 from benchmarks.proving.tables import markdown
 
 # written by hand: why a figure is not what was wanted
@@ -25,7 +25,7 @@ torch and data made on the spot. Every figure is of fresh processes, in turns.
 
 def page(runs: Runs, names: Sequence[str], *, date: str, commit: str, machine: str) -> str:
     """The whole page, of the programs that ran in every way."""
-    whole = [name for name in names if all(runs.get((name, variant)) for variant in VARIANTS)]
+    whole = [name for name in names if all(runs.get((name, variant)) for variant in VARIANTS if variant != EXACT)]
     loads = [each["load"] for found in runs.values() for each in found]
     said = f"{date}, commit `{commit}`, {machine}; load average {min(loads):.1f} to {max(loads):.1f}.\n"
     missing = (
