@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from statistics import median
 from typing import NamedTuple, Self
 
 from gpuprof.analyses.basics.result import Result, Results
@@ -243,12 +244,17 @@ def _calls(wasted: Sequence[_Row], there: Sequence[_Row]) -> LineCalls:
 
 
 def _each_time(wasted: Sequence[_Row], there: Sequence[_Row]) -> bool:
-    """Whether it is so in each iteration in which these operators ran, as far as one can tell."""
+    """Whether it is so in each iteration in which these operators ran, as far as one can tell. Operators of one size
+    count alike: a single one takes ten times as long where another program has the core."""
     same = {row.name for row in wasted}
+    lasted = defaultdict[tuple[str, int], list[int]](list)
+    for row in there:
+        lasted[row.name, row.needed.made].append(row.duration_ns)
+    usual = {alike: round(median(each)) for alike, each in lasted.items()}
     by_iteration = defaultdict[int, list[_Row]](list)
     for row in there:
         if row.name in same:
-            by_iteration[row.iteration].append(row)
+            by_iteration[row.iteration].append(replace(row, duration_ns=usual[row.name, row.needed.made]))
     surely = [_share(rows, sure=True) for rows in by_iteration.values()]
     maybe = [_share(rows, sure=False) for rows in by_iteration.values()]
     return min(maybe) >= _ALIKE * max(surely)

@@ -15,8 +15,6 @@ from gpuprof.units import NS_PER_S
 MOST_EVENTS = 600_000
 MOST_BYTES = 900 * 1024**2
 MOST_STOP_NS = 3 * NS_PER_S
-# where the steps that matter are still to come: another recording will take the place of this one
-MOST_EVENTS_BEFORE_STEPS = 200_000
 _FEWEST_EVENTS = 100_000
 # 730,000 and 1,600,000 a second were measured, on two machines, and tensors often grow as fast
 _USUAL_EVENTS_PER_S, _MOST_EVENTS_PER_S = 730_000, 3_200_000
@@ -170,17 +168,10 @@ class EventLimit:
         self._began_ns = time.monotonic_ns() if now_ns is None else now_ns
 
     def passed(
-        self,
-        heap_bytes: int,
-        now_ns: int | None = None,
-        ran_ns: int | None = None,
-        *,
-        device: bool = False,
-        before_steps: bool = False,
+        self, heap_bytes: int, now_ns: int | None = None, ran_ns: int | None = None, *, device: bool = False
     ) -> bool:
         """Whether the limit is passed, with so much heap in use now (`time.monotonic_ns`), where the process has had
-        so much processor time (`time.process_time_ns`; None: as much as the clock). `device`: one is in use;
-        `before_steps`: the first step is still to come."""
+        so much processor time (`time.process_time_ns`; None: as much as the clock). `device`: one is in use."""
         if now_ns is None:
             now_ns, ran_ns = time.monotonic_ns(), time.process_time_ns()
         ran_ns = now_ns if ran_ns is None else ran_ns
@@ -193,13 +184,12 @@ class EventLimit:
         self._rose += max(0, grown)
         self._fell += max(0, -grown)
         self._last_bytes, self._last_ns, self._last_ran_ns = heap_bytes, now_ns, ran_ns
-        most = min(self.most_events, MOST_EVENTS_BEFORE_STEPS) if before_steps else self.most_events
-        if self.events <= most:
+        if self.events <= self.most_events:
             return False
         if self._two_ends or (self._last_end is None and self._fell < _BREATHES * self._rose):
             return True
         patience = _PATIENCE if self._last_end is None else 2 * _PATIENCE
-        return self._possible(now_ns - self._began_ns) > patience * most * self._cost.heap_bytes
+        return self._possible(now_ns - self._began_ns) > patience * self.most_events * self._cost.heap_bytes
 
     def _doubt(self, grown: int, now_ns: int, ran_ns: int) -> None:
         """Take what events could just have made for theirs, where it is not given back while the process runs."""

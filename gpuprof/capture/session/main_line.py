@@ -17,12 +17,13 @@ from gpuprof.capture.look.places import LinePath, Places
 
 class Whereabouts(NamedTuple):
     """Where the main thread was: at `at_ns` (monotonic), at the line with the number `place` (negative: none is known),
-    reached by `path`; and what the heap held when that was asked."""
+    reached by `path`, where it recorded `gradients` or not; and what the heap held when that was asked."""
 
     at_ns: int
     place: int
     heap_bytes: int
     path: LinePath
+    gradients: bool = True
 
 
 class MainLine:
@@ -41,8 +42,10 @@ class MainLine:
         return [self._answered.popleft() for _ in range(len(self._answered))]
 
     def _answer(self) -> None:
+        import torch
+
         # no name for the frame: it would hold itself, and with it the user's frames and their tensors
         place, path = self._places.of(sys._getframe()), self._places.path_of(sys._getframe())
         for _ in range(len(self._asked)):
             asked_ns, heap_bytes = self._asked.popleft()
-            self._answered.append(Whereabouts(asked_ns, place, heap_bytes, path))
+            self._answered.append(Whereabouts(asked_ns, place, heap_bytes, path, torch.is_grad_enabled()))

@@ -296,10 +296,8 @@ class Watch:
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
         if held is not None and self._heap_counts:
             self._gaps.note(resident_bytes, self._heap_at_ticks.allocated_bytes)
-        if held is not None:
-            expected = self._ahead.expected(self._steps.seen)
-            fragmented |= self._limit.passed(held, device=cuda_in_use(), before_steps=expected)
-        over = "bytes" if fragmented else None
+        full = held is not None and self._limit.passed(held, device=cuda_in_use())
+        over = "bytes" if fragmented or full or self._ahead.evaluated_enough(self._steps.seen) else None
         self._window.check(over or ("even work" if self._shows_enough() else self._went_on()))
 
     def _shows_enough(self) -> bool:
@@ -308,6 +306,7 @@ class Watch:
             return False
         even = self._even_work.note(time.monotonic_ns(), self._limit.events)
         for was in self._main_line.ask(self._held_bytes):
+            self._ahead.looked(was.gradients, was.heap_bytes)
             self._even_lines.note(was.at_ns, was.place, was.heap_bytes)
             even = self._even_lines.even() or even
         patient = self._ahead.expected(self._steps.seen)

@@ -259,6 +259,19 @@ def test_what_is_read_in_part_another_time_is_no_result_that_nobody_reads() -> N
     assert {place.kind for place in found(look.build())} == {Unread.PARTS}
 
 
+def test_an_operator_that_waited_for_a_core_does_not_hide_it() -> None:
+    """GIVEN two operators of one kind at a line, of which nobody reads the smaller one, in four iterations."""
+    look = LookBuilder().tensor("x", shape=(20, 20)).tensor("y", shape=(10, 20))
+    for each in range(4):
+        waited = 50 if each == 2 else 1
+        look.operator("aten::exp", 90 * waited, reads="x", makes=f"read{each}", shape=(20, 20), iteration=each)
+        look.operator("aten::exp", 60, reads="y", makes=f"unread{each}", shape=(10, 20), iteration=each)
+        look.operator("aten::sum", 9, reads=f"read{each}", makes=f"sum{each}", line=2, iteration=each)
+        look.free(f"unread{each}").free(f"read{each}")
+    (place,) = found(look.build(), Unread.RESULTS)
+    assert (place.operator, place.operators) == ("aten::exp", 4)
+
+
 def _gram(rows: Any) -> Any:
     return torch.exp(rows @ rows.T)
 

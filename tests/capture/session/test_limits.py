@@ -5,13 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprof.capture.base.options import CaptureOptions
-from gpuprof.capture.session.limits import (
-    MOST_EVENTS,
-    MOST_EVENTS_BEFORE_STEPS,
-    EventLimit,
-    RecordingGaps,
-    UnusedHeap,
-)
+from gpuprof.capture.session.limits import MOST_EVENTS, EventLimit, RecordingGaps, UnusedHeap
 
 SECOND = 1_000_000_000
 TICK = SECOND // 10
@@ -30,22 +24,6 @@ def test_steady_growth_counts_as_events() -> None:
     passed = [made.passed(1000 * MIB + 208 * 20_000 * tick, tick * TICK) for tick in range(1, 40)]
     assert made.events == 20_000 * 39
     assert passed.index(True) == MOST_EVENTS // 20_000
-
-
-def test_fewer_are_held_before_the_first_step() -> None:
-    """GIVEN the same loop, a long evaluation before the training."""
-    made = limit()
-    passed = [
-        made.passed(1000 * MIB + 208 * 20_000 * tick, tick * TICK, before_steps=True)
-        for tick in range(1, 2 + MOST_EVENTS_BEFORE_STEPS // 20_000)
-    ]
-    assert passed.index(True) == MOST_EVENTS_BEFORE_STEPS // 20_000
-
-
-def test_little_free_memory_lowers_that_limit_too() -> None:
-    made = limit(free=64 * MIB)
-    assert made.most_events < MOST_EVENTS_BEFORE_STEPS
-    assert made.passed(1000 * MIB + 208 * (made.most_events + 1), TICK, before_steps=True)
 
 
 def test_the_most_events_that_an_earlier_recording_had_are_kept() -> None:

@@ -357,17 +357,18 @@ def test_a_limit_that_cannot_be_read_costs_the_cell_nothing(
 def test_a_long_evaluation_before_the_training_is_not_recorded_for_long(
     new_session: NewSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """GIVEN a limit of 20,000 events before the first step, which such a loop passes well within a second."""
-    monkeypatch.setattr("gpuprof.capture.session.limits.MOST_EVENTS_BEFORE_STEPS", 20_000)
+    """GIVEN a limit of 6,000 events before the first step, which such a loop passes well within a second."""
+    monkeypatch.setattr("gpuprof.capture.session.steps_ahead._EVENTS_BEFORE_STEPS", 6_000)
     train(1)  # an optimizer was made
     session = new_session()
     session.start()
-    values, end = torch.zeros(4), time.monotonic() + 30
-    while session.live().state == "recording" and time.monotonic() < end:
-        for each in range(4):
-            values[each] = 1.0
+    values, began = torch.zeros(4), time.monotonic()
+    with torch.no_grad():
+        while session.live().state == "recording" and time.monotonic() - began < 8:
+            values[0] = 1.0
+    assert time.monotonic() - began < 8
     train(3)
     captured = session.stop()
     window = captured.context.window
     assert window is not None and window.started_late and window.steps_seen == 3
-    assert captured.context.sampling["discarded_events"] > 20_000
+    assert captured.context.sampling["discarded_events"] > 0

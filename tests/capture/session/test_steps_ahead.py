@@ -8,6 +8,10 @@ import torch
 from gpuprof.capture.base.options import CaptureOptions
 from gpuprof.capture.session.steps_ahead import StepsAhead
 
+MIB = 1024**2
+# of 208 bytes each
+EVENTS = 60_000 * 208
+
 
 @pytest.mark.parametrize(
     "text",
@@ -50,3 +54,30 @@ def test_none_are_expected_where_the_text_does_not_train_or_the_time_was_asked_f
     assert not StepsAhead(CaptureOptions(), "model(x)").expected(0)
     asked = StepsAhead(CaptureOptions(max_seconds=5.0), "optimizer.step()")
     assert not asked.without(0) and not asked.expected(0)
+
+
+@pytest.mark.usefixtures("optimizer")
+def test_of_an_evaluation_before_the_first_step_60_000_events_are_enough() -> None:
+    ahead, before = StepsAhead(CaptureOptions(), "optimizer.step()"), 500 * MIB
+    for gradients, grown, enough in [
+        (True, 0, False),
+        (False, 30 * MIB, False),  # before it
+        (False, 0, False),
+        (False, EVENTS, False),
+        (False, EVENTS + 1, True),
+        (True, EVENTS + 1, False),
+        (False, 0, False),
+        (False, EVENTS + 1, False),
+        (False, EVENTS + 1, True),
+    ]:
+        ahead.looked(gradients, before + grown)
+        assert ahead.evaluated_enough(0) is enough
+    assert not ahead.evaluated_enough(1)
+
+
+@pytest.mark.usefixtures("optimizer")
+def test_such_events_take_more_with_their_details() -> None:
+    ahead = StepsAhead(CaptureOptions(memory=True), "optimizer.step()")
+    for grown in (0, 0, EVENTS + 1):
+        ahead.looked(False, grown)
+    assert not ahead.evaluated_enough(0)
