@@ -267,6 +267,7 @@ def test_an_operator_that_waited_for_a_core_does_not_hide_it() -> None:
         look.operator("aten::exp", 90 * waited, reads="x", makes=f"read{each}", shape=(20, 20), iteration=each)
         look.operator("aten::exp", 60, reads="y", makes=f"unread{each}", shape=(10, 20), iteration=each)
         look.operator("aten::sum", 9, reads=f"read{each}", makes=f"sum{each}", line=2, iteration=each)
+        look.operator("aten::_local_scalar_dense", 9, reads=f"sum{each}", line=2, iteration=each)
         look.free(f"unread{each}").free(f"read{each}")
     (place,) = found(look.build(), Unread.RESULTS)
     assert (place.operator, place.operators) == ("aten::exp", 4)
