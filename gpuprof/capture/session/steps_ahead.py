@@ -12,8 +12,8 @@ from gpuprof.units import NS_PER_S
 # `model.train()` only sets a mode
 _TRAINS = re.compile(r"\.(?:step|backward|fit|train\w+)\(|(?<![.\w])train\w*\(|rainer\w*\.train\(")
 _PATIENCE_NS = 10 * NS_PER_S
-# in a row, about ten a second: initializing a layer is shorter
-_LOOKS_WITHOUT_GRADIENTS = 3
+# in a row, about ten a second
+_LOOKS_WITHOUT_GRADIENTS = 2
 # of an evaluation before the first step: another recording will take the place of this one
 _EVENTS_BEFORE_STEPS = 60_000
 

@@ -291,7 +291,7 @@ class Watch:
             self._gaps.ended(resident_bytes)
             self._follow_the_work()
             return
-        held = self._heap_at_ticks.bytes_if_due() if self._heap_counts else resident_bytes
+        held = self._heap_at_ticks.bytes_if_due(resident_bytes) if self._heap_counts else resident_bytes
         self._held_bytes = self._held_bytes if held is None else held
         fragmented = held is not None and self._unused.passed(resident_bytes, held)
         if held is not None and self._heap_counts:

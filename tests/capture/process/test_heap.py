@@ -51,3 +51,26 @@ def test_a_heap_that_is_slow_to_count_is_counted_seldom(
     assert asked == asked_in_all and reader.allocated_bytes == 12
     reader.begin()
     assert reader.bytes_if_due() == 7
+
+
+@pytest.mark.parametrize(
+    ("grown_mib", "after_ms", "asked"),
+    [(15, 900, False), (16, 240, False), (16, 250, True), (63, 240, False), (64, 1, True)],
+)
+def test_it_is_counted_sooner_where_the_process_has_grown(
+    monkeypatch: pytest.MonkeyPatch, grown_mib: int, after_ms: int, asked: bool
+) -> None:
+    """GIVEN a heap that is slow to count, so that it is counted once a second."""
+    now = [0]
+
+    def slow() -> tuple[int, int]:
+        now[0] += 6_000_000
+        return 7, 5
+
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    monkeypatch.setattr(heap, "heap_counts", slow)
+    reader = heap.HeapReader()
+    assert reader.bytes_if_due(500 * 1024**2) == 7
+    now[0] += after_ms * 1_000_000
+    assert (reader.bytes_if_due((500 + grown_mib) * 1024**2) is not None) is asked
+    assert reader.bytes_if_due(0) is None

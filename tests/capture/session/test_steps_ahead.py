@@ -66,9 +66,8 @@ def test_of_an_evaluation_before_the_first_step_60_000_events_are_enough() -> No
         (False, EVENTS, False),
         (False, EVENTS + 1, True),
         (True, EVENTS + 1, False),
-        (False, 0, False),
-        (False, EVENTS + 1, False),
-        (False, EVENTS + 1, True),
+        (False, 2 * EVENTS, False),  # a single look has nothing to compare with
+        (False, 3 * EVENTS + 1, True),
     ]:
         ahead.looked(gradients, before + grown)
         assert ahead.evaluated_enough(0) is enough
