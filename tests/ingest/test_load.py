@@ -8,16 +8,18 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuprof.errors import RecordingError, UnreadableError
 from gpuprof.ingest.kineto import collector_paused
 from gpuprof.ingest.load import load_captured, load_ranks, load_trace
-from gpuprof.ingest.looked import with_look, without_names
+from gpuprof.ingest.looked import calm_times, with_look, without_names
 from gpuprof.ingest.numbering import whole
 from gpuprof.model.context import Environment, RunContext, Window
 from gpuprof.model.device import Device
 from gpuprof.model.look import Look, LookedPlace
-from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_VALUES
+from gpuprof.model.look_schema import LOOKED_OPERATORS, LOOKED_READS, LOOKED_RESULTS, LOOKED_VALUES
 from gpuprof.model.readings import ReadingLog
 from gpuprof.model.recording import KINETO, read_large_table, write_context, write_large_table, write_table
 from gpuprof.model.schema import DEVICE_READINGS, HOST_READINGS, LINE_EVENTS
@@ -187,6 +189,35 @@ def test_names_of_the_look_are_numbered_with_those_of_the_trace():
     assert renumbered["looked_values"]["shape"].tolist() == [4]
     assert renumbered["looked_values"]["dtype"].dtype == np.int32
     assert renumbered["operators"] is tables["operators"]
+
+
+def looked(*durations_ns: int, elements: list[int] | None = None, places: list[int] | None = None) -> list[int]:
+    """What operators of one name are taken to last."""
+    count = len(durations_ns)
+    operators = Table(LOOKED_OPERATORS, {"duration_ns": list(durations_ns), "place": places or [0] * count})
+    made = Table(LOOKED_RESULTS, {"operator": list(range(count)), "elements": elements or [64] * count})
+    times: list[int] = calm_times(operators, Table(LOOKED_READS, {}), made).tolist()
+    return times
+
+
+def test_an_operator_of_the_look_that_waited_for_a_core_is_timed_without_that() -> None:
+    assert looked(100, 110, 9_000, 90) == [100, 110, 300, 90]
+    assert looked(100, 9_000) == [100, 300]
+    assert looked(9_000) == [9_000]
+    assert looked(100, 299, 300, 100) == [100, 299, 300, 100]
+    # others of that name tell nothing of another size, or of another line
+    assert looked(100, 110, 9_000, 120, elements=[64, 64, 6400, 64]) == [100, 110, 9_000, 120]
+    assert looked(100, 110, 9_000, 120, places=[0, 0, 1, 0]) == [100, 110, 9_000, 120]
+    assert looked() == []
+
+
+@given(st.lists(st.integers(0, 10**9), max_size=12))
+def test_no_operator_of_the_look_is_timed_longer(durations_ns: list[int]) -> None:
+    times = looked(*durations_ns)
+    assert all(0 <= each <= before for each, before in zip(times, durations_ns, strict=True))
+    assert min(times, default=0) == min(durations_ns, default=0)
+    if times:
+        assert max(times) <= 3 * sorted(durations_ns)[(len(durations_ns) - 1) // 2]
 
 
 def test_a_run_without_a_look_is_as_it_was():

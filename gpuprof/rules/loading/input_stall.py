@@ -102,8 +102,9 @@ class InputStall(Rule):
         if pipeline.wait_ns is None or pipeline.batch.sum() < self.batches or not scope.total_ns:
             return None
         idle_ns = pipeline.device_idle_in_wait_ns
-        stall_ns = self._again_and_again(pipeline, pipeline.wait_ns if idle_ns is None else idle_ns)
-        share = scope.share(stall_ns) * _without_recording(results)
+        whole_ns, usual = pipeline.wait_ns if idle_ns is None else idle_ns, self._usual_part(pipeline)
+        stall_ns = int(whole_ns * usual)
+        share = scope.share(stall_ns) * _without_recording(results, usual)
         if share < self.stall_share:
             return None
         if activity.recorded is False:
@@ -126,7 +127,8 @@ class InputStall(Rule):
             where=Where(lines=_lines(results, plan, ranges, line), ranges_ns=worst(ranges)),
             change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
             diff=_diff(results, plan) if idle_ns is not None and not stalling.iterator_each_batch else None,
-            saving=_saving(results, stall_ns),
+            # what the plain iterations wait is known without such a wait
+            saving=_saving(results, whole_ns if idle_ns is None and PlainParts.of(results) else stall_ns),
             leave_it=line_leave_it(line),
         )
         return found if idle_ns is None else _retimed(results, found, plan, ranges)
@@ -137,11 +139,12 @@ class InputStall(Rule):
         minor = not certain and share < self.high_share and not results.get(StallingLoader).iterator_each_batch
         return Severity.LOW if minor or self._held_by_others(results) else graded(share, self.high_share)
 
-    def _again_and_again(self, pipeline: InputPipeline, stall_ns: int) -> int:
+    def _usual_part(self, pipeline: InputPipeline) -> float:
+        """Of the recorded waiting, 0..1: without one wait that is most of it."""
         waits = pipeline.duration_ns[pipeline.batch]
         longest, rest = int(waits.max()), int(waits.sum() - waits.max())
         lone = longest > rest and longest > self.lone_factor * (pipeline.median_ns or 0.0)
-        return int(stall_ns * rest / (longest + rest)) if lone else stall_ns
+        return rest / (longest + rest) if lone else 1.0
 
     def _held_by_others(self, results: Results) -> bool:
         plan, cores = results.get(WorkerPlan), results.get(CpuContention)
@@ -153,10 +156,12 @@ class InputStall(Rule):
         return cores.process_cores + cores.children_cores < self.held_share * plan.cores
 
 
-def _without_recording(results: Results) -> float:
-    """By what the share of the steps in which they wait is larger or smaller in iterations that were not recorded."""
+def _without_recording(results: Results, usual: float) -> float:
+    """By what the share of the steps in which they wait is larger or smaller in iterations that were not recorded.
+    `usual`: the part of the recorded waiting that is compared."""
     plain, pipeline = PlainParts.of(results), results.get(InputPipeline)
-    return plain.iteration.wait_share / pipeline.wait_share if plain and pipeline.wait_share else 1.0
+    recorded = (pipeline.wait_share or 0.0) * usual
+    return plain.iteration.wait_share / recorded if plain and recorded else 1.0
 
 
 def _lines(results: Results, plan: WorkerPlan, waits: Intervals, line: WaitLine | None) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from gpuprof.model.schema import ITERATIONS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Saving
+from gpuprof.rules.registry import judge
 from gpuprof.rules.saving.plain_parts import PlainPart, PlainParts
 from gpuprof.rules.saving.without_profiling import MEASURED, without_recording
 from tests.support.trace_builder import TraceBuilder
@@ -23,25 +24,25 @@ MS = 1_000_000
 STEPS, PLAIN = 10, 20
 
 
-def run(*, plain: bool = True) -> Trace:
+def run(*, plain: bool = True, last_wait_ms: float = 8) -> Trace:
     """Ten recorded steps of 20 ms: 8 wait for data, 4 compute, 8 are the optimizer; then, at 10 ms each, plain ones: 2
     wait, 3 compute, 5 are the optimizer. 12 ms of the recorded span lie outside the
     steps (it begins with the first operator)."""
     builder = TraceBuilder()
     for number in range(STEPS):
-        at = 20_000 * number
-        builder.step(at, 20_000).data_wait(at, 8_000)
-        builder.operator("aten::mm", at + 8_000, 4_000)
-        builder.optimizer_step("Adam", at + 12_000, 8_000).operator("aten::add", at + 12_000, 8_000)
-    builder.operator("aten::mm", 20_000 * STEPS, 20_000)
-    starts = [20 * MS * STEPS + 20 * MS + 10 * MS * number for number in range(PLAIN)]
+        at, wait = 20_000 * number, 1_000 * (last_wait_ms if number == STEPS - 1 else 8)
+        builder.step(at, 12_000 + wait).data_wait(at, wait)
+        builder.operator("aten::mm", at + wait, 4_000)
+        builder.optimizer_step("Adam", at + wait + 4_000, 8_000).operator("aten::add", at + wait + 4_000, 8_000)
+    builder.operator("aten::mm", 20_000 * (STEPS - 1) + 12_000 + 1_000 * last_wait_ms, 20_000)
+    end_ns = 20 * MS * STEPS + 12 * MS + round(last_wait_ms * MS)
+    starts = [end_ns + 10 * MS * number for number in range(PLAIN)]
     loader = Loader(
         workers=0,
         batches_read=STEPS + PLAIN,
-        wait_ns=(8 * MS,) * STEPS + (2 * MS,) * PLAIN,
+        wait_ns=(*(8 * MS,) * (STEPS - 1), round(last_wait_ms * MS), *(2 * MS,) * PLAIN),
         wait_start_ns=(*(20 * MS * number for number in range(STEPS)), *starts),
     )
-    end_ns = 20 * MS * (STEPS + 1)
     window = Window(cell_end_ns=end_ns + 10 * MS * PLAIN, end_ns=end_ns, steps_recorded=STEPS, ended_by="steps")
     trace = builder.context(window=window, loaders=(loader,)).build()
     columns = {
@@ -101,3 +102,14 @@ def test_a_saving_never_exceeds_what_the_part_takes_without_the_recording(
     assert varying.most_share == plain.ceiling_share == pytest.approx(plain_ms / 112)
     assert varying.least_share < plain.least_share
     assert plain.calibrated and plain.basis == f"all of it; {MEASURED}"
+
+
+def test_one_recorded_wait_that_is_most_of_them_changes_nothing() -> None:
+    """The plain iterations wait for a fifth of their time, whatever one of the recorded ones waited for."""
+    usual, lone = (
+        next(each for each in judge(Results(run(last_wait_ms=ms)), strict=True).findings if each.rule == "input_stall")
+        for ms in (8, 900)
+    )
+    assert usual.title == lone.title == "The training loop waits for data 20 % of the steps’ time"
+    assert usual.saving is not None and lone.saving is not None
+    assert lone.saving.share == pytest.approx(usual.saving.share, abs=0.01) and lone.saving.share > 0.15
