@@ -50,10 +50,19 @@ class Joint:
         most = any(f.saving is not None and f.saving.basis.startswith("upper bound") for f in findings)
         return cls(gains[0], gains[1], gains[2], most, replay.calibration is not None)
 
+    @property
+    def share(self) -> float:
+        """Of the run, 0..1: what goes by the factor that is said."""
+        return 1 - 1 / (self.high if self.most and not self._narrow else self.central)
+
+    @property
+    def _narrow(self) -> bool:
+        return narrow(1 - 1 / self.low, 1 - 1 / self.high)
+
     def __str__(self) -> str:
         low, central, high = (units.factor(each) for each in (self.low, self.central, self.high))
         reach = f"at most {high} as fast" if self.most else f"about {central} as fast"
-        if narrow(1 - 1 / self.low, 1 - 1 / self.high):
+        if self._narrow:
             reach = f"about {central} as fast ({low} to {high})"
         run = "run without recording" if self.calibrated else "recorded run"
         return f"Re-timed together, they make the {run} {reach}"

@@ -30,9 +30,22 @@ def saving_words(results: Results, finding: Finding) -> str:
         return ""
     low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
     if told.hidden is not None or told.from_zero:
-        sure = told.about and not told.from_zero and central != high
-        return f"could save about {central}" if sure else f"could save up to {high}"
+        return f"could save about {central}" if _is_sure(told) else f"could save up to {high}"
     return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
+
+
+def gain_words(told: ShownSaving) -> str:
+    """The same in a sentence of the verdict, without the range: `saving about 40 %`, `could save up to 60 %`."""
+    if told.hidden is None and not told.from_zero:
+        return f"saving about {units.percent(told.share)}"
+    if _is_sure(told):
+        return f"could save about {units.percent(told.share)}"
+    return f"could save up to {units.percent(told.high_share)}"
+
+
+def _is_sure(told: ShownSaving) -> bool:
+    """Whether its middle is more than a guess, and less than its upper end."""
+    return told.about and not told.from_zero and _percent(told.share) != _percent(told.high_share)
 
 
 def measure_words(trace: Trace, results: Results, finding: Finding, number: int) -> str:

@@ -15,7 +15,7 @@ from gpuprof.report.gate import Gate
 from gpuprof.report.headline import headline, raised_at_once, without_torch
 from gpuprof.report.joint import Joint
 from gpuprof.report.largest_shares import elsewhere, explained_share, goes_to, minor_only, no_finding_explains
-from gpuprof.report.saving_words import measure_words, shown
+from gpuprof.report.saving_words import gain_words, measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import all_rules
 
@@ -81,10 +81,10 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     share, words = elsewhere(results, worth)
     first = f"No finding explains a large share of the time: {words}. " if _leads(results, worth, share) else ""
     besides = f" {_besides(results, worth, share)}: {words}." if words and not first else ""
-    besides = f"{_covered(results, worth)}{besides}"
+    joint = Joint.of(results, worth)
+    besides = f"{_covered(results, worth, joint)}{besides}"
     if len(worth) == 1:
         return f"{prefix}{first}Worth changing: {title}{gain}.{besides}"
-    joint = Joint.of(results, worth)
     together = f" {joint}." if joint else ""
     return f"{prefix}{first}{len(worth)} things are worth changing. First: {title}{gain}.{together}{besides}"
 
@@ -96,11 +96,11 @@ def _besides(results: Results, worth: tuple[Finding, ...], share: float) -> str:
     return "Besides that" if saved + share <= 1 else "Another large place, in part the same time"
 
 
-def _covered(results: Results, worth: tuple[Finding, ...]) -> str:
-    """Which share of the time these findings explain; empty where they are about something else, as memory, or where
-    the one finding's saving says about as much."""
+def _covered(results: Results, worth: tuple[Finding, ...], joint: Joint | None) -> str:
+    """Which share of the time these findings explain, no less than they save together; empty where they are about
+    something else, as memory, or where the one finding's saving says about as much."""
     told = [each for each in (shown(results, each) for each in worth) if each is not None]
-    share = explained_share(results, worth)
+    share = max(explained_share(results, worth), joint.share if joint else 0.0)
     if not told or share <= 0 or (len(worth) == 1 and abs(share - told[0].share) < _NO_NEWS):
         return ""
     whole = "the cell" if results.get(CellPhases).sampled else "the recorded time"
@@ -137,4 +137,4 @@ def _gain(trace: Trace, results: Results, finding: Finding, number: int) -> str:
     if not told.about:
         return f" (measure what it saves: {measure})"
     more = f"; measure it: {measure}" if measure else ""
-    return f" (saving about {units.percent(told.share)} of {saving.whole}{more})"
+    return f" ({gain_words(told)} of {saving.whole}{more})"

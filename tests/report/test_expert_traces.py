@@ -5,6 +5,7 @@ The reports of these recordings were read while the rules were written: these ar
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import pytest
@@ -75,3 +76,6 @@ def test_the_report_says_what_the_expert_says(name: str) -> None:
     assert not found & set(said.must_not)
     for words in said.verdict:
         assert words in str(report.verdict)
+    saved, covered = (re.search(each, str(report.verdict)) for each in (r"([\d.]+)× as fast", r"cover (\d+)"))
+    if saved and covered:
+        assert int(covered[1]) / 100 >= 1 - 1 / float(saved[1]) - 0.01

@@ -64,6 +64,15 @@ def test_only_a_narrow_range_is_said() -> None:
     assert str(replace(joint, high=2.0)).endswith("about 1.30× as fast")
 
 
+@pytest.mark.parametrize(
+    ("high", "most", "factor"), [(1.40, False, 1.30), (2.0, False, 1.30), (1.40, True, 1.30), (2.0, True, 2.0)]
+)
+def test_the_share_that_goes_is_that_of_the_factor_that_is_said(high: float, most: bool, factor: float) -> None:
+    joint = Joint(low=1.20, central=1.30, high=high, most=most)
+    assert f"{factor:.2f}× as fast" in str(joint)
+    assert joint.share == pytest.approx(1 - 1 / factor)
+
+
 def test_nothing_is_said_where_a_finding_was_not_re_timed() -> None:
     results, one = Results(run(STEP * 10)), found(no_work)
     assert Joint.of(results, (one,)) is None

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.model.context import Cell
 from gpuprof.report import Report
-from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words
+from gpuprof.report.saving_words import gain_words, measure_words, saving_phrase, saving_words, shown
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from tests.support.trace_builder import TraceBuilder
 
@@ -45,6 +45,22 @@ def test_a_wide_one_and_one_from_zero_are_measured_instead(low: float, high: flo
     assert words(of_device(), all_of_it) == ("could save up to 40%", "`%gputry 2`")
     guessed = replace(finding, saving=replace(finding.saving, grade="C"))
     assert words(of_device(), guessed) == (f"could save up to {high:.0f}%", "`%gputry 2`")
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (found(30, 40, 45), "saving about 40 %"),
+        (found(10, 40, 45), "could save about 40 %"),
+        (found(10, 40, 40), "could save up to 40 %"),
+        (found(0, 40, 41), "could save up to 41 %"),
+    ],
+)
+def test_the_verdict_promises_no_more_than_the_finding(finding: Finding, said: str) -> None:
+    report = of_device()
+    told = shown(report.results, finding)
+    assert told is not None and gain_words(told).replace("\u00a0", " ") == said
+    assert words(report, finding)[0].startswith(said.replace(" %", "%").replace("saving", "saves"))
 
 
 def test_of_low_severity_a_narrow_range_from_zero_names_its_end() -> None:

@@ -83,13 +83,14 @@ class PageableH2dCopy(Rule):
         faster = total_ns - total_bytes / reference * units.NS_PER_S if reference else 0.0
         share = scope.share(cost.total_ns)
         against = f", where {units.rate(reference)} is possible" if reference else ""
+        speed = "" if bandwidth is None else f" at {units.rate(bandwidth)}{against}"
         found = Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
             title=f"Copies from pageable memory hold up {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(len(copies), 'copy', 'copies')} to the device, {units.size(total_bytes)} in all, went "
-                f"through pageable memory at {units.rate(bandwidth)}{against}. The device computed nothing in "
+                f"through pageable memory{speed}. The device computed nothing in "
                 f"{units.duration(exposed.total_ns)} of them; the host stood in the copy, or the device ran dry after "
                 f"it, for {units.duration(blocked.total_ns)}."
             ),
