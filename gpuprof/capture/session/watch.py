@@ -276,6 +276,7 @@ class Watch:
             self._limit.begin(in_use, free, step_ns=self._steps.recent_ns())
             self._unused.begin(resident, in_use, free)
             self._gaps.begin(resident, in_use + mapped)
+        self._heap_at_ticks.begin()
         self._heap_at_steps.begin()
         self._even_work.begin()
         self._even_lines.begin()

@@ -372,3 +372,14 @@ def test_a_long_evaluation_before_the_training_is_not_recorded_for_long(
     window = captured.context.window
     assert window is not None and window.started_late and window.steps_seen == 3
     assert captured.context.sampling["discarded_events"] > 0
+
+
+def test_each_recording_has_its_heap_counted_at_once(new_session: NewSession) -> None:
+    session = new_session()
+    session.start()
+    watch = session._watch
+    assert watch is not None
+    never = watch._heap_at_ticks._due_ns = 1 << 62
+    watch._recording_began()
+    assert watch._heap_at_ticks._due_ns < never
+    session.stop()
