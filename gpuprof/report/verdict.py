@@ -93,7 +93,7 @@ def _besides(results: Results, worth: tuple[Finding, ...], share: float) -> str:
     """How to begin with that share, which is at lines that no finding names: their time may be saved all the same."""
     told = [each for each in (shown(results, each) for each in worth) if each is not None]
     saved = max((each.share for each in told), default=0.0)
-    return "Besides that" if saved + share <= 1 else "Another large place, in part the same time"
+    return "Besides that" if saved + share <= 1 else "Another large place, which partly overlaps"
 
 
 def _covered(results: Results, worth: tuple[Finding, ...], joint: Joint | None) -> str:

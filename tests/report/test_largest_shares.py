@@ -187,7 +187,7 @@ def test_a_saving_far_below_the_largest_share_does_not_come_first() -> None:
     assert said(0.25, 7).startswith("Worth changing: A title") and "Besides that: 40 %" in said(0.25, 7)
     # the two are more than all of the time
     assert "Besides that: 60 % line 7" in said(0.40, 5)
-    assert "Another large place, in part the same time: 60 % line 7" in said(0.41, 5)
+    assert "Another large place, which partly overlaps: 60 % line 7" in said(0.41, 5)
     # what it covers is said where what it saves is another share
     assert "This finding covers 60 % of the cell." in said(0.25, 7) and "covers" not in said(0.58, 7)
 

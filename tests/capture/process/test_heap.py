@@ -32,10 +32,8 @@ def test_a_library_that_does_not_count_is_none(monkeypatch: pytest.MonkeyPatch) 
     heap._counter.cache_clear()
 
 
-@pytest.mark.parametrize(("early", "asked_in_all"), [(0, 10), (4, 13)])
-def test_a_heap_that_is_slow_to_count_is_counted_seldom(
-    monkeypatch: pytest.MonkeyPatch, early: int, asked_in_all: int
-) -> None:
+def slow_to_count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Each count takes 6 ms. The clock, ns, in a list of one."""
     now = [0]
 
     def slow() -> tuple[int, int]:
@@ -44,6 +42,14 @@ def test_a_heap_that_is_slow_to_count_is_counted_seldom(
 
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     monkeypatch.setattr(heap, "heap_counts", slow)
+    return now
+
+
+@pytest.mark.parametrize(("early", "asked_in_all"), [(0, 10), (4, 13)])
+def test_a_heap_that_is_slow_to_count_is_counted_seldom(
+    monkeypatch: pytest.MonkeyPatch, early: int, asked_in_all: int
+) -> None:
+    now = slow_to_count(monkeypatch)
     reader, asked = heap.HeapReader(early), 0
     while now[0] < 10_000_000_000:
         asked += reader.bytes_if_due() == 7
@@ -61,14 +67,7 @@ def test_it_is_counted_sooner_where_the_process_has_grown(
     monkeypatch: pytest.MonkeyPatch, grown_mib: int, after_ms: int, asked: bool
 ) -> None:
     """GIVEN a heap that is slow to count, so that it is counted once a second."""
-    now = [0]
-
-    def slow() -> tuple[int, int]:
-        now[0] += 6_000_000
-        return 7, 5
-
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    monkeypatch.setattr(heap, "heap_counts", slow)
+    now = slow_to_count(monkeypatch)
     reader = heap.HeapReader()
     assert reader.bytes_if_due(500 * 1024**2) == 7
     now[0] += after_ms * 1_000_000
