@@ -95,8 +95,8 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
 
 def _give_back_a_large_block() -> None:
     """A kernel that has loaded data has done this. Until then glibc returns memory to the system whenever a few large
-    tensors are freed, and gets it back with page faults: the optimizer of `vae` takes 50% longer. torch's profiler frees
-    such blocks, so in a fresh process a program would be faster with gpuprof than without it."""
+    tensors are freed, and gets it back with page faults: the optimizer of `vae` takes 50% longer. torch's profiler
+    frees such blocks, so in a fresh process a program would be faster with gpuprof than without it."""
     import numpy as np
 
     np.ones(_NEARLY_32_MIB, np.uint8)
