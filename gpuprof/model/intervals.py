@@ -53,6 +53,13 @@ def union(intervals: Intervals) -> Intervals:
     return Intervals(starts[first], ends[last])
 
 
+def joined(*several: Intervals) -> Intervals:
+    """The union of all of them; EMPTY of none."""
+    if not several:
+        return EMPTY
+    return union(Intervals(*(np.concatenate(sides) for sides in zip(*several, strict=True))))
+
+
 def complement(merged: Intervals, start_ns: int, end_ns: int) -> Intervals:
     """The gaps of a union inside [start_ns, end_ns)."""
     inside = clip(merged, start_ns, end_ns)

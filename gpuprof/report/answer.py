@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.validity.validity import Validity
 from gpuprof.errors import UsageError
 from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.rules.saving.without_profiling import without_recording
@@ -114,7 +111,7 @@ def _on_the_host(results: Results, parts: tuple[Part, ...]) -> Answer:
     for part in sorted(parts, key=lambda part: part.left > 0):
         mine = intervals.subtract(intervals.union(part.host), gone)
         saved_ns += mine.total_ns * (1 - part.left)
-        gone = intervals.union(Intervals(*(np.concatenate(each) for each in zip(gone, mine, strict=True))))
+        gone = intervals.joined(gone, mine)
     sign = 1 if saved_ns >= 0 else -1
     raw = Scope.of(results).saving(abs(saved_ns), abs(saved_ns), abs(saved_ns), _ON_THE_HOST, part_of=gone)
     spread = spread_of_the_rest(results)

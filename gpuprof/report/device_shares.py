@@ -27,13 +27,15 @@ def device_bound(results: Results) -> bool:
 
 
 def busy_share(results: Results) -> float:
-    """The part of an iteration without the recording, else of the recording, in which the device computes, 0..1."""
+    """The part of an iteration without the recording, else of the recording, in which the device computes, 0..1. Time
+    in which it did unrecorded work does not count."""
     budget, plain = results.get(TimeBudget), results.get(PlainBudget)
     if budget.device is None:
         return 0.0
     if plain.total_ns is not None:
         return plain.shares.get("compute", 0.0)
-    return next((each.share for each in budget.entries if each.category == "compute"), 0.0)
+    known_ns = budget.total_ns - budget.ns("idle_unrecorded")
+    return budget.ns("compute") / known_ns if known_ns else 0.0
 
 
 def device_goes_to(results: Results) -> str:

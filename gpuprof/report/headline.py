@@ -28,15 +28,16 @@ from gpuprof.rules.needless.looked import SEEN_SHARE
 
 _PHRASES = {
     "exposed_copy": "copying with nothing else running",
-    "exposed_collective": "in collectives that nothing hides",
+    "exposed_collective": "in exposed communication",
     "memset": "clearing memory",
     "idle_input": "waiting for data",
     "idle_host": "waiting for the host",
-    "idle_sync": "idle around synchronisation",
-    "idle_launch": "waiting for launches to arrive",
+    "idle_sync": "idle around sync waits",
+    "idle_launch": "waiting for launches",
     "idle_compile": "waiting for torch.compile",
     "idle_outside_steps": "idle outside the steps",
-    "idle_unexplained": "idle for a reason the trace does not show",
+    "idle_unrecorded": "behind work that was not recorded",
+    "idle_unexplained": "idle for an unknown reason",
     "operators": "in operators",
     "input_wait": "waiting for the DataLoader",
     "compiling": "compiling (torch.compile)",
@@ -131,6 +132,10 @@ class _Told:
             whole = f"the {steps.count} steps’ {units.duration(sum(ns.values()))}"
             idle = "" if budget.device is None else "idle "
             rest = f"; {units.percent(outside)} of the recording is {idle}time outside the steps"
+        if budget.share("idle_unrecorded") >= _LARGE_REST:
+            # the device was busy then, with work that nobody recorded: no share of it is known
+            del ns["idle_unrecorded"]
+            whole = f"the other {units.duration(sum(ns.values()))}"
         total = sum(ns.values()) or 1
         shares: Mapping[str, float] = {name: part / total for name, part in ns.items()}
         if plain.total_ns is not None:

@@ -14,7 +14,7 @@ from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.validity.doubt import Evidence
 from gpuprof.model import intervals
-from gpuprof.model.intervals import EMPTY, Intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.report import device_shares
 from gpuprof.report.saving_words import saving_words, shown
 from gpuprof.report.spot_words import brief, in_short
@@ -116,9 +116,7 @@ def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
         share = float(stretches.spent_ns[passed].sum() / stretches.total_ns)
     else:
         times = [_times_of(each) for each in findings]
-        known = [each for each in times if len(each.starts)]
-        joined = Intervals(*(np.concatenate(each) for each in zip(*known, strict=True))) if known else EMPTY
-        within = intervals.clip(intervals.union(joined), results.span_start_ns, results.span_end_ns)
+        within = intervals.clip(intervals.joined(*times), results.span_start_ns, results.span_end_ns)
         share = within.total_ns / results.span_ns if results.span_ns else 0.0
     saved = (told.share for each in findings if (told := shown(results, each)) is not None)
     return min(max([share, *saved]), 1.0)

@@ -10,6 +10,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.accounts.phase import Phase
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_spots import DeviceSpot, DeviceSpots
 from gpuprof.report.device_shares import kernel, ran, where
@@ -43,6 +44,17 @@ def whole(results: Results) -> str:
     )
 
 
+def spots_are(results: Results) -> str:
+    """What hot spots are that are no samples of a stack, where there is a device; else empty."""
+    on_device = results.get(DeviceActivity).primary is not None
+    return ", by the device work of each operator" if on_device and not results.get(HotSpots).sampled else ""
+
+
+def phases_are(results: Results) -> str:
+    """The name of the phases, which are the CPU's: where there is a device this has to be said."""
+    return "Phases of the CPU" if results.get(DeviceActivity).primary is not None else "Phases"
+
+
 def account_blocks(results: Results) -> list[TableBlock]:
     """Tables: hot spots, the device's work, idle work, phases; only those that have rows."""
     found = (_spots(results), _device_work(results), _idle(results), _phases(results), _growth(results))
@@ -69,7 +81,7 @@ def _spots(results: Results) -> TableBlock:
         for spot in spots
     )
     heads = (*(["where"] if placed else []), "what ran", "phase", "time", "share")
-    return TableBlock("Hot spots", heads, rows, _note(results))
+    return TableBlock(f"Hot spots{spots_are(results)}", heads, rows, _note(results))
 
 
 def _idle(results: Results) -> TableBlock:
@@ -92,7 +104,7 @@ def _phases(results: Results) -> TableBlock:
     phases = results.get(CellPhases)
     told = [each.phase for each in phases.phases] != [Phase.OTHER]
     rows = tuple(_phase_row(each) for each in phases.phases if told)
-    return TableBlock("Phases", ("phase", "time", "share"), rows, _phase_note(phases))
+    return TableBlock(phases_are(results), ("phase", "time", "share"), rows, _phase_note(phases))
 
 
 def _growth(results: Results) -> TableBlock:

@@ -11,7 +11,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.model.intervals import Intervals, intersect, union
 from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words
 from gpuprof.rules.base.finding import Finding, Saving, Severity
-from gpuprof.units import Figure, duration, figures, percent, plural
+from gpuprof.units import Figure, duration, figures, percent
 from gpuprof.views.diff import DiffLine, diff_lines
 from gpuprof.views.theme import BUDGET, Kind
 
@@ -104,7 +104,7 @@ def _grade(report: Report, saving: Saving) -> str:
 
 
 def _where(report: Report, finding: Finding) -> str:
-    """`line 4; 12 places, the first from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
+    """`line 4; 5 examples, the first from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
     parts = []
     lines = finding.where.lines
     if lines:
@@ -116,7 +116,7 @@ def _where(report: Report, finding: Finding) -> str:
     if ranges:
         start, end = duration(ranges[0][0]), duration(ranges[0][1])
         at = f"at {start}" if start == end else f"from {start} to {end}"
-        parts.append(at if len(ranges) == 1 else f"{plural(len(ranges), 'place')}, the first {at}")
+        parts.append(at if len(ranges) == 1 else f"{len(ranges)} examples, the first {at}")
     return "; ".join(parts)
 
 

@@ -103,11 +103,13 @@ def _accounts(report: Report) -> str:
     spots, idle = results.get(HotSpots).spots, results.get(DeviceIdleWork).work
     if report.gate.validity.nothing_holds or not (spots or idle or results.get(DeviceSpots).spots):
         return ""
-    lines = [f"Hot spots of {accounts.whole(results)}:"] if spots else []
+    lines = [f"Hot spots of {accounts.whole(results)}{accounts.spots_are(results)}:"] if spots else []
     for spot in spots:
         lines += _spot(spot)
     if spots and (words := accounts.phase_words(results)):
-        lines += textwrap.wrap(f"Phases: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        lines += textwrap.wrap(
+            f"{accounts.phases_are(results)}: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False
+        )
     if idle:
         lines.append("While the device was idle, the CPU was in:")
     for each in idle:

@@ -16,7 +16,6 @@ from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.run.main_operators import MainOperators
 from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 
 
@@ -82,7 +81,7 @@ def _recorded(trace: Trace, results: Results) -> tuple[tuple[PhaseTime, ...], in
         [
             (Phase.DATA, at.input),
             (Phase.OPTIMIZER, at.optimizer),
-            (Phase.BACKWARD, Intervals(*map(np.concatenate, zip(at.backward, autograd_threads(trace), strict=True)))),
+            (Phase.BACKWARD, intervals.joined(at.backward, autograd_threads(trace))),
             (Phase.FORWARD, results.get(MainOperators).inside),
         ],
     )

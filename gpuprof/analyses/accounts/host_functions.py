@@ -43,8 +43,7 @@ class HostFunctions(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the frames of the profiler; without those from the sampled stacks."""
         parts = results.get(DeviceIdle).parts
-        idle = [parts.get(cause, intervals.EMPTY) for cause in _CAUSES]
-        late = intervals.union(Intervals(*(np.concatenate(each) for each in zip(*idle, strict=True))))
+        late = intervals.joined(*(parts.get(cause, intervals.EMPTY) for cause in _CAUSES))
         late = intervals.subtract(late, results.get(Phases).input)
         long = late.ends - late.starts >= LONG_NS
         late = Intervals(late.starts[long], late.ends[long])

@@ -43,7 +43,8 @@ class IdleWork:
 @dataclass(frozen=True)
 class DeviceIdleWork(Result):
     """`work`, the longest first: five at most, each of 2 % of the span at least. `idle_ns`: all idle time of the
-    device; 0 where no device was recorded. `named_ns`: how much of that any name explains."""
+    device, without `idle_unrecorded`, in which it worked; 0 where no device was recorded. `named_ns`: how much of that
+    any name explains."""
 
     work: tuple[IdleWork, ...]
     idle_ns: int
@@ -55,7 +56,8 @@ class DeviceIdleWork(Result):
         found = results.get(DeviceIdle)
         if found.device is None or not found.total_ns:
             return cls((), found.total_ns, 0)
-        idle = intervals.union(Intervals(found.gaps["start_ns"], found.gaps["end_ns"]))
+        gaps = intervals.union(Intervals(found.gaps["start_ns"], found.gaps["end_ns"]))
+        idle = intervals.subtract(gaps, found.parts["idle_unrecorded"])
         claims = _claims(trace, results, idle)
         parts = intervals.partition(idle, claims)
         rest = parts.pop("")
@@ -69,7 +71,7 @@ class DeviceIdleWork(Result):
             # between the first and the last operator somebody's Python runs
             work += _in_python(trace, results, intervals.intersect(rest, intervals.single(*_span(trace))))
         ranked = sorted(work, key=lambda each: -each.ns)[:MOST]
-        return cls(tuple(each for each in ranked if each.share >= _LEAST_SHARE), found.total_ns, named_ns)
+        return cls(tuple(each for each in ranked if each.share >= _LEAST_SHARE), idle.total_ns, named_ns)
 
 
 def _span(trace: Trace) -> tuple[int, int]:

@@ -47,9 +47,7 @@ class Closures(Result):
         marked = intervals.covered(marks, steps.starts, steps.ends) > 0
         rest = Intervals(steps.starts[~marked], steps.ends[~marked])
         passes, untold = _passes(trace, rest)
-        found = (marks, passes, untold)
-        ran = intervals.union(Intervals(*(np.concatenate(each) for each in zip(*found, strict=True))))
-        return cls(ran, untold)
+        return cls(intervals.joined(marks, passes, untold), untold)
 
 
 def _passes(trace: Trace, steps: Intervals) -> tuple[Intervals, Intervals]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from gpuprof.analyses.basics.autograd_nodes import backward_mask as backward_mask
 from gpuprof.analyses.basics.autograd_nodes import matching as matching
 from gpuprof.analyses.basics.closures import Closures
@@ -36,10 +34,9 @@ class Phases(Result):
         on_main = trace.operators["thread"] == trace.main_thread
         stepping = intervals.subtract(_spans(trace, OPTIMIZER), results.get(Closures).ran)
         zeroing = _spans(trace, _ZERO_GRAD)  # the optimizer's, in a closure as well
-        both = Intervals(*(np.concatenate(each) for each in zip(stepping, zeroing, strict=True)))
         return cls(
             input=_spans(trace, INPUT),
-            optimizer=intervals.union(both),
+            optimizer=intervals.joined(stepping, zeroing),
             backward=intervals.union(intervals.of(trace.operators.take(backward_mask(trace) & on_main))),
         )
 

@@ -44,8 +44,7 @@ class LoopCost:
         starts, ends = ([getattr(run, name) for run in (*loop.runs, *outer)] for name in ("start_ns", "end_ns"))
         forward = intervals.union(Intervals(np.array(starts, np.int64), np.array(ends, np.int64)))
         backward = intervals.subtract(backward_of(trace, forward), forward)
-        both = Intervals(*(np.concatenate(each) for each in zip(forward, backward, strict=True)))
-        inside = intervals.intersect(intervals.union(both), within)
+        inside = intervals.intersect(intervals.joined(forward, backward), within)
         return cls(loop, forward, backward, inside, _operators(trace, inside))
 
     def operators_ns(self, beyond_ns: int = 0) -> int:

@@ -6,7 +6,6 @@ import numpy as np
 
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -20,8 +19,7 @@ def loop_operators(trace: Trace, phases: Phases) -> tuple[Array, Array]:
     rows = np.flatnonzero((operators["thread"] == trace.main_thread) & (operators["parent"] < 0))
     rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
     starts = operators["start_ns"][rows]
-    several = (phases.input, phases.optimizer, phases.backward)
-    covered = intervals.union(Intervals(*(np.concatenate(each) for each in zip(*several, strict=True))))
+    covered = intervals.joined(phases.input, phases.optimizer, phases.backward)
     outside = ~intervals.contains(covered, starts)
     section = np.searchsorted(covered.starts, starts, side="right").astype(np.int64)
     rows, section = rows[outside], section[outside]

@@ -79,8 +79,7 @@ def compute_beside(results: Results) -> Intervals:
     device = results.get(DeviceActivity).primary
     if device is not None and not results.get(Exchanges).on_host:
         return device.compute
-    both = [main_operators(results.trace), autograd_threads(results.trace)]
-    return intervals.union(Intervals(*(np.concatenate(sides) for sides in zip(*both, strict=True))))
+    return intervals.joined(main_operators(results.trace), autograd_threads(results.trace))
 
 
 def _unnamed(exchange: Exchange) -> bool:

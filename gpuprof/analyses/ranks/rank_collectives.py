@@ -168,9 +168,7 @@ def _waits(found: Corresponding, group: MatchedGroup, own: int | None) -> list[t
 
 
 def _joined(parts: list[Intervals]) -> Intervals:
-    if not parts:
-        return intervals.EMPTY
-    return intervals.union(Intervals(*(np.concatenate(sides) for sides in zip(*parts, strict=True))))
+    return intervals.joined(*parts)
 
 
 def _by_rank(parts: list[tuple[int, Intervals]]) -> dict[int, Intervals]:

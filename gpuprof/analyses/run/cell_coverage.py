@@ -14,7 +14,6 @@ from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.analyses.loops.written_loops import WrittenLoop
 from gpuprof.model import intervals
 from gpuprof.model.context import Window
-from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -76,7 +75,7 @@ def like_recorded(trace: Trace, results: Results, stretches: Stretches) -> Array
         lengths = rows["duration_ns"]
         alike = rows.take(lengths <= _UNLIKE * np.median(lengths))
         parts.append(intervals.of(alike))
-    known = intervals.union(Intervals(*(np.concatenate(each) for each in zip(*parts, strict=True))))
+    known = intervals.joined(*parts)
     covered = intervals.covered(known, stretches.start_ns, stretches.start_ns + stretches.duration_ns)
     if not len(rows) and (loop := loop_of(results)) is not None:
         covered = np.where(_in_loop(trace, loop, stretches.node), stretches.duration_ns, covered)

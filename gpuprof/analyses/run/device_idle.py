@@ -14,7 +14,10 @@ idle_sync           The price of the sync waits. A wait of W ns holds the host b
                     a wait that has another cause, such as the start-up of a first copy, makes no lead.) After the last
                     work there is none to be launched earlier.
 idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
-idle_unexplained    The rest: the work that ends the gap has no recorded launch, or had been launched long before.
+idle_unrecorded     The work that ends the gap had been launched more than LAUNCH_LATENCY_LIMIT_NS ago, and nothing that
+                    was recorded ran: the device was busy with work that the recording does not hold (from before the
+                    recording, of another process, or lost).
+idle_unexplained    The rest: the work that ends the gap has no recorded launch.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ CAUSES = (
     "idle_input",
     "idle_sync",
     "idle_host",
+    "idle_unrecorded",
     "idle_unexplained",
 )
 
@@ -103,6 +107,7 @@ class DeviceIdle(Result):
                 ),
             ),
             ("idle_host", Intervals(waiting.starts[known], waiting.ends[known])),
+            ("idle_unrecorded", Intervals(end[known], idle.ends[known])),
         ]
         parts = intervals.partition(idle, claims)
         parts["idle_unexplained"] = parts.pop("")

@@ -65,7 +65,7 @@ class StartUp(Result):
         loading = intervals.union(intervals.of(first))
         if device is not None:
             operators = intervals.of(trace.operators.take(_loading_operators(trace)))
-            loading = intervals.union(Intervals(*map(np.concatenate, zip(loading, operators, strict=True))))
+            loading = intervals.joined(loading, operators)
             loading = intervals.subtract(loading, device.busy)
         longest = int(first["name"][np.argmax(first["duration_ns"])]) if len(first) else None
         return cls(

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from gpuprof.analyses.basics.compile_events import CompileEvents
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.host_marks import autograd_threads, main_operators, outside_steps
@@ -31,6 +29,7 @@ DEVICE_CATEGORIES = (
     "idle_launch",
     "idle_compile",
     "idle_outside_steps",
+    "idle_unrecorded",
     "idle_unexplained",
 )
 HOST_CATEGORIES = ("operators", "input_wait", "compiling", "host_other", "outside_steps")
@@ -105,20 +104,15 @@ def _device_parts(trace: Trace, device: DeviceTotals, results: Results) -> dict[
     return {category: parts[category] for category in DEVICE_CATEGORIES}
 
 
-def _join(left: Intervals, right: Intervals) -> Intervals:
-    """Both sets of intervals in one."""
-    return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
-
-
 def _host_parts(trace: Trace, results: Results) -> tuple[dict[str, Intervals], dict[str, int]]:
     at = results.get(Phases)
     whole = intervals.single(trace.span_start_ns, trace.span_end_ns)
-    backward = intervals.union(_join(at.backward, autograd_threads(trace)))
+    backward = intervals.joined(at.backward, autograd_threads(trace))
     claims = [
         ("outside_steps", outside_steps(trace)),
         ("compiling", results.get(CompileEvents).everywhere),
         ("input_wait", at.input),
-        ("operators", _join(main_operators(trace), backward)),
+        ("operators", intervals.joined(main_operators(trace), backward)),
     ]
     parts = intervals.partition(whole, claims)
     parts["host_other"] = parts.pop("")

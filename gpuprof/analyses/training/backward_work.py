@@ -31,7 +31,7 @@ def backward_of(trace: Trace, forward: Intervals) -> Intervals:
     chosen[rows] = intervals.contains(forward, operators["start_ns"][maker[rows]])
     own = intervals.of(operators.take(chosen))
     between, before = _around(trace, nodes, chosen)
-    return intervals.union(Intervals(*(np.concatenate(each) for each in zip(own, between, before, strict=True))))
+    return intervals.joined(own, between, before)
 
 
 def _around(trace: Trace, nodes: Array, chosen: Array) -> tuple[Intervals, Intervals]:

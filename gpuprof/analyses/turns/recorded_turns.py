@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.training.backward_work import backward_of
@@ -30,5 +28,4 @@ class RecordedTurns(Result):
         forward = results.get(LookedLines).during(place for loop in loops for place in loop.places)
         if not forward.total_ns:
             return cls(intervals.EMPTY)
-        both = zip(forward, backward_of(trace, forward), strict=True)
-        return cls(intervals.union(Intervals(*(np.concatenate(each) for each in both))))
+        return cls(intervals.joined(forward, backward_of(trace, forward)))

@@ -115,8 +115,8 @@ class LookWatch:
 
     def optimizer_stepped(self, optimizer: Any, loop: LinePath = ()) -> None:
         """An optimizer has stepped, first in those lines; called inside its `step()`, after the count and after the
-        recording was told."""
-        if not self._here():
+        recording was told. Not in a forked process."""
+        if not self._wanted or self._closed or threading.get_ident() != self._main:
             return
         if loop is not self._last_loop or not self._loops:
             self._last_loop = loop
@@ -134,8 +134,9 @@ class LookWatch:
             self._between(by_batches=False)
 
     def batch_asked(self) -> None:
-        """A DataLoader is asked for a batch; after the count and after the recording was told."""
-        if self._here():
+        """A DataLoader is asked for a batch; after the count and after the recording was told. Not in a forked
+        process."""
+        if self._wanted and not self._closed and threading.get_ident() == self._main:
             self._between(by_batches=True)
 
     def tick(self) -> None:
@@ -212,7 +213,7 @@ class LookWatch:
     def _between(self, *, by_batches: bool) -> None:
         look = self._look
         if look is None:
-            if self._comes_now(by_batches=by_batches):
+            if self._awaited_steps is not None and self._comes_now(by_batches=by_batches):
                 self._begin(iterations=None, between_steps=True)
                 return
             if self._looked or self._tries >= _MOST_TRIES or not self._may_begin():

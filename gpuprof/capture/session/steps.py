@@ -53,6 +53,8 @@ class StepCount:
         self._optimizer_ends_ns = array("q")
         self._loader_ends_ns = array("q")
         self._loops = StepLoops()
+        # where the optimizer of the loop that runs now first stepped
+        self.loop: LinePath = ()
         self._spent_ns = array("q")
         self._last_sign_ns = 0
         self._left_out: list[tuple[int, int]] = []
@@ -69,6 +71,7 @@ class StepCount:
                 self._optimizer_ends_ns.append(ended.end_ns)
                 self._spent_ns.append(ended.optimizers_ns)
             self.source, self.seen = StepSource.OPTIMIZER, self._by_optimizer
+        self.loop = self._loops.last
 
     def batches_used(self, batches: int) -> None:
         """One DataLoader has now given `batches` batches in this cell whose work has ended."""
@@ -114,11 +117,6 @@ class StepCount:
         if self._by_optimizer:
             columns["optimizer_ns"] = np.array(self._spent_ns, np.int64)[1 : len(ends)]
         return Table(ITERATIONS, columns)
-
-    @property
-    def loop(self) -> LinePath:
-        """Where the optimizer of the loop that runs now first stepped."""
-        return self._loops.last
 
     def prevails_over(self, loop: LinePath) -> bool:
         """Whether another loop than that runs now, and has taken longer."""

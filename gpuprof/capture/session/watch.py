@@ -226,21 +226,22 @@ class Watch:
         if exclusive_session.forked():
             return
         self._off_main.optimizer_stepped()
-        self._first_step()
+        if self._flags is None:
+            self._first_step()
         self._signals.after_step(optimizer, times)
         before = self._steps.seen
         if times == 1 or id(optimizer) not in self._loops:
             self._loops[id(optimizer)] = self._places.path_of(sys._getframe())
         loop = self._loops[id(optimizer)]
         self._steps.optimizer_stepped(id(optimizer), self._optimizers.last_ns, loop)
-        if self._steps.seen > before:
-            self._step_ended()
+        if self._steps.seen > before and self._window.recording.running:
+            self._recorded_step_ended()
         self._window.optimizer_stepped()
         self._look.optimizer_stepped(optimizer, loop)
 
     def _batch_asked(self, batches: int) -> None:
         self._off_main.batch_asked()
-        if batches:
+        if batches and self._flags is None:
             self._first_step()
         self._signals.before_batch()
         self._optimizers.batch_asked()
@@ -250,8 +251,7 @@ class Watch:
 
     def _first_step(self) -> None:
         # the flags that hold while it trains, not those that a `with` has put back by the end of the cell
-        if self._flags is None:
-            self._flags = read_flags()
+        self._flags = read_flags()
 
     def _recording_began(self) -> None:
         self._look.look_again()
@@ -336,8 +336,8 @@ class Watch:
         if any(self._even_lines.elsewhere(was.at_ns, was.place) for was in self._main_line.ask(0)):
             self._window.record_again()
 
-    def _step_ended(self) -> None:
-        if self._window.running and (heap := self._heap_at_steps.bytes_if_due()) is not None:
+    def _recorded_step_ended(self) -> None:
+        if (heap := self._heap_at_steps.bytes_if_due()) is not None:
             self._limit.step_ended(heap, step=self._steps.seen)
 
     def _environment(self, log: ReadingLog) -> Environment:

@@ -123,7 +123,7 @@ class RecordingWindow:
         if threading.get_ident() != self._main or self._busy:
             return
         from_loader, self._batches_since_step = self._batches_since_step > 0, 0
-        if not self.running:
+        if not self.recording.running:
             self._start_over()
             return
         if self._wanted is None:
@@ -141,7 +141,7 @@ class RecordingWindow:
         if threading.get_ident() != self._main or self._busy:
             return
         self._batches_since_step += 1
-        if not self.running:
+        if not self.recording.running:
             self._start_over()
         elif self._wanted is not None or self._enough():
             self._end(self._wanted or "steps")

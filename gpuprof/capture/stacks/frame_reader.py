@@ -17,7 +17,7 @@ from array import array
 
 MOST_FRAMES = 3000
 MOST_BYTES = 1 << 20  # of one text or line table
-SHARE = 0.007  # of one core
+SHARE = 0.006  # of one core: with its start, 1% of a cell of 8 s
 LEAST_PERIOD_S, MOST_PERIOD_S = 0.01, 0.2
 # after so many stretches it samples half as often, after twice as many again: a day takes some 30 MB
 MANY = 400_000

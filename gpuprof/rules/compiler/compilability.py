@@ -28,6 +28,31 @@ def can_compile(results: Results) -> bool:
     return not compiled and not results.get(CompileEvents).pieces_per_step and not environment.anomaly_mode
 
 
+def compiled_already(results: Results) -> bool:
+    """Whether pieces that torch.compile made run here."""
+    return results.get(CompileEvents).variants > 0
+
+
+def too_old_for_triton(results: Results) -> bool:
+    """Whether torch.compile makes no kernels for this device: it is known to be older than Volta."""
+    device = results.get(DeviceActivity).primary
+    capability = None if device is None else results.device(device.id).compute_capability
+    return capability is not None and capability < _TRITON
+
+
+def graph_words(results: Results) -> str:
+    """How to launch a whole step at a time, as the object of `use`, by what the run has and its device can have."""
+    if compiled_already(results):
+        return (
+            '`mode="reduce-overhead"` in the call of `torch.compile`, which then replays the compiled code as CUDA '
+            "graphs"
+        )
+    graphs = "CUDA graphs (`torch.cuda.make_graphed_callables`), which launch a whole step at a time"
+    if too_old_for_triton(results):
+        return graphs
+    return f'`torch.compile(model, mode="reduce-overhead")` or {graphs}'
+
+
 def _version(text: str) -> tuple[int, int]:
     found = _VERSION.match(text)
     return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -43,7 +43,7 @@ from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.compiler.compilability import can_compile
+from gpuprof.rules.compiler.compilability import can_compile, graph_words
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
@@ -51,6 +51,7 @@ from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
 _GRAPH_KERNEL_NS = 1_000
+_LONG_GAPS_TOO = "CUDA graphs also shorten the longer ones, which consist of short calls."
 _COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
 # Of a line's launches and its work for the device, both as shares of the whole: many launches for little work.
 _LEAST_LAUNCHES, _LITTLE_WORK, _MANY_LAUNCHES = 0.05, 0.6, 0.3
@@ -114,7 +115,8 @@ class LaunchBound(Rule):
             launched_as_graphs(model, longest),
             launched_as_graphs(whole, longest),
         )
-        return retimed(results, found, strengths, "upper bound: re-timed with forward and backward as CUDA graphs")
+        basis = "upper bound: re-timed with forward and backward as CUDA graphs"
+        return retimed(results, found, strengths, basis, more=_LONG_GAPS_TOO)
 
     def _finding(
         self, results: Results, device: DeviceTotals, launches: Launches, gaps: Intervals, busy: float
@@ -123,6 +125,7 @@ class LaunchBound(Rule):
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
         small, first = _small_launches(results)
+        waits_ns = intervals.intersect(_waits(results), scope.within).total_ns
         batch = RunWords.of(results).batch
         return Finding(
             rule=self.name,
@@ -132,8 +135,9 @@ class LaunchBound(Rule):
                 f"The device is busy for {units.percent(busy)} of {scope.words}. Half of its "
                 f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}; "
                 f"half of the launches come later than {units.duration(launches.interval_median_ns)} after the one "
-                f"before. {units.plural(len(gaps.starts), 'short gap')} add up to {units.duration(gaps.total_ns)}."
-                f"{small}"
+                f"before. It waits for the host and its launches for {units.duration(waits_ns)}, of which "
+                f"{units.duration(gaps.total_ns)} in {units.plural(len(gaps.starts), 'gap')} of at most "
+                f"{units.duration(self.gap_us * units.NS_PER_US)}.{small}"
             ),
             evidence={
                 "device_busy_share": round(busy, 4),
@@ -142,6 +146,7 @@ class LaunchBound(Rule):
                 "launch_interval_us": (launches.interval_median_ns or 0) / units.NS_PER_US,
                 "launch_overhead_us": (launches.overhead_median_ns or 0) / units.NS_PER_US,
                 "queue_depth": launches.queue_depth_median or 0.0,
+                "waits_ms": units.milliseconds(waits_ns),
                 "gaps": len(gaps.starts),
                 "gaps_ms": units.milliseconds(gaps.total_ns),
                 "gaps_share": round(share, 4),
@@ -149,9 +154,8 @@ class LaunchBound(Rule):
             where=Where(lines=results.get(LinePlaces).cell_lines(gaps), ranges_ns=worst(gaps)),
             during=gaps,
             diff=diff,
-            change=f"{first}{batch if first else batch[0].upper() + batch[1:]}; else"
-            ' `torch.compile(model, mode="reduce-overhead")` or '
-            f"CUDA graphs, which launch a whole step at once.{_COMPILED if diff else ''}",
+            change=f"{first}{batch if first else batch[0].upper() + batch[1:]}; else use {graph_words(results)}."
+            f"{_COMPILED if diff else ''}",
             saving=scope.saving(
                 bound * _LEAST_SAVED_SHARE, bound, bound, "upper bound: all short gaps closed, as a graph would"
             ),
@@ -185,14 +189,17 @@ def _title(share: float, scope: Scope) -> str:
     return f"The host launches too slowly: {units.percent(share)} of {scope.words} is lost in gaps"
 
 
+def _waits(results: Results) -> Intervals:
+    """When the device waits for the host or its launches."""
+    parts = results.get(DeviceIdle).parts
+    return intervals.joined(*(parts[CAUSES[each]] for each in _HOST_CAUSES))
+
+
 def _lost(results: Results, scope: Scope, found: Finding) -> Finding:
     """With what re-timing closes beyond the short gaps: graphs also shorten long ones that consist of short calls.
     Never more than the host's idle time."""
-    saving, parts = found.saving, results.get(DeviceIdle).parts
-    idle = intervals.union(
-        Intervals(*map(np.concatenate, zip(*(parts[CAUSES[each]] for each in _HOST_CAUSES), strict=True)))
-    )
-    short, most = float(found.evidence["gaps_share"]), scope.share(intervals.intersect(idle, scope.within).total_ns)
+    saving, waits = found.saving, intervals.intersect(_waits(results), scope.within)
+    short, most = float(found.evidence["gaps_share"]), scope.share(waits.total_ns)
     if saving is None or saving.calibrated or (share := min(scope.share(saving.central_ns), most)) <= short:
         return found
     return replace(found, title=_title(share, scope))

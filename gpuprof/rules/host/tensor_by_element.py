@@ -163,8 +163,7 @@ def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:
     within = Scope.of(results).within
     forward = intervals.union(runs.within)
     behind = intervals.intersect(runs.behind, within)
-    both = Intervals(*(np.concatenate(each) for each in zip(forward, behind, strict=True)))
-    return intervals.intersect(intervals.union(both), within), behind.total_ns
+    return intervals.intersect(intervals.joined(forward, behind), within), behind.total_ns
 
 
 def _written(results: Results) -> tuple[int, ...]:

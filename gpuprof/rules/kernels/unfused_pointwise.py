@@ -29,7 +29,7 @@ from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
-from gpuprof.rules.compiler.compilability import can_compile
+from gpuprof.rules.compiler.compilability import can_compile, compiled_already, too_old_for_triton
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
 
@@ -82,13 +82,21 @@ class UnfusedPointwise(Rule):
                 "operators": names,
             },
             where=compute.where(found.chosen),
-            change=f"Compile the module that has this chain ({names}) with `module = torch.compile(module)`, or use "
-            "torch’s own operator for it where there is one (`rms_norm`, `layer_norm`, `gelu`, `silu`).",
+            change=_change(compute.results, names),
             diff=_diff(compute.results, compute.lines(found.chosen)),
             saving=compute.scope.saving(
                 bound * 0.3, bound * 0.8, bound, "upper bound: each chain takes as long as its longest kernel"
             ),
         )
+
+
+def _change(results: Results, names: str) -> str:
+    own = "torch’s own operator for it where there is one (`rms_norm`, `layer_norm`, `gelu`, `silu`)"
+    if too_old_for_triton(results):
+        return f"Replace this chain ({names}) by {own}: `torch.compile` makes no kernels for this device."
+    if compiled_already(results):
+        return f"Move this chain ({names}) into the module that you compile: it runs outside of it. Or use {own}."
+    return f"Compile the module that has this chain ({names}) with `module = torch.compile(module)`, or use {own}."
 
 
 def _diff(results: Results, lines: tuple[int, ...]) -> str | None:

@@ -17,6 +17,7 @@ _MORE = 1.2
 # Of the time judged, at best: what saves less is not the first thing to mend.
 _HIGH_SHARE = 0.1
 _ELSEWHERE = "the run then waits for something else"
+_MORE_THAN_THAT = "Re-timed, the change saves more than that: other waits shrink with it."
 # What to say as `rest` of changes that make kernels faster.
 WAITS_FOR_HOST = f"{_ELSEWHERE}, as a rule for the host, which recording slows"
 
@@ -31,12 +32,13 @@ def retimed(
     *,
     assumed: str = "",
     rest: str = _ELSEWHERE,
+    more: str = _MORE_THAN_THAT,
 ) -> Finding:
     """The finding with the saving that re-timing gives, `basis` in words; as it is where no graph can be made.
 
     Under grade D it has no saving, and its explanation says why. Where the saving is small it matters little (LOW),
-    whatever the cause looks like: then something else holds the run up, and `rest` says what. HIGH needs more than a
-    tenth at best.
+    whatever the cause looks like: then something else holds the run up, and `rest` says what. Where it is larger than
+    the finding's own estimate, `more` says why. HIGH needs more than a tenth at best.
     """
     replay, scope = results.get(Replay), Scope.of(results)
     if not replay.possible:
@@ -57,8 +59,7 @@ def retimed(
         gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
         finding = _saying(finding, f"As recorded, the change alone saves {gain}: {rest}.")
     elif expected and found.central_ns * scaled > _MORE * expected:
-        more = f"{finding.explanation} Re-timed, the change saves more than that: other waits shrink with it."
-        finding = replace(finding, explanation=more)
+        finding = replace(finding, explanation=f"{finding.explanation} {more}")
     if scope.share(found.central_ns * scaled) < MINOR_SHARE:
         return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)
     most = Severity.HIGH if scope.share(found.high_ns * scaled) >= _HIGH_SHARE else Severity.MEDIUM

@@ -29,6 +29,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -99,8 +100,10 @@ class UnfusedOptimizer(Rule):
         scope = Scope.of(results)
         on_device = use.device is not None and activity.primary is not None and (use.kernels_per_step or 0) > 0
         pieces = use.kernels_per_step if on_device and use.kernels_per_step else use.operators_per_step
-        whole = use.device if on_device and use.device is not None else use.own
-        cost = intervals.intersect(intervals.union(whole), scope.within)
+        device = intervals.union(use.device) if on_device and use.device is not None else intervals.EMPTY
+        waits = _launch_waits(results, use, scope) if on_device else intervals.EMPTY
+        whole = intervals.joined(device, waits) if on_device else intervals.union(use.own)
+        cost = intervals.intersect(whole, scope.within)
         parameters = use.known.parameters if use.known else None
         if not passes and (pieces < self.operators or (parameters and pieces <= self.per_parameter * parameters)):
             return None
@@ -110,8 +113,8 @@ class UnfusedOptimizer(Rule):
             return None
         if scope.share(cost.total_ns) < self.optimizer_share:
             return None
-        found = self._finding(results, scope, _Case(use, cost, pieces, on_device, passes))
-        own_ns = cost.total_ns + (use.ns if on_device else 0)
+        found = self._finding(results, scope, _Case(use, cost, waits, pieces, on_device, passes))
+        own_ns = intervals.intersect(device, scope.within).total_ns + use.ns if on_device else cost.total_ns
         # a re-timed saving beyond what the optimizer takes at all has another cause
         return None if found.saving and found.saving.central_ns > own_ns else found
 
@@ -130,6 +133,8 @@ class UnfusedOptimizer(Rule):
         what = "kernel" if on_device else "operator"
         known = use.known
         most, middle, least = case.left
+        waits_ns = case.waits.total_ns
+        waited = f"; it was idle for {units.duration(waits_ns)} of that, waiting for their launches" if waits_ns else ""
         each = f", {pieces / known.parameters:.1f} for each of its {known.parameters} tensors" if known else ""
         found = Finding(
             rule=self.name,
@@ -137,7 +142,8 @@ class UnfusedOptimizer(Rule):
             title=f"The optimizer ({use.name}) {case.does}, for {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(use.count, 'optimizer step')} took {units.duration(cost.total_ns)}"
-                f"{' on the device' if on_device else ''}, with {units.plural(round(pieces), what)} in each{each}."
+                f"{' on the device' if on_device else ''}, with {units.plural(round(pieces), what)} in each{each}"
+                f"{waited}."
             ),
             evidence={
                 "optimizer_ms": units.milliseconds(cost.total_ns),
@@ -145,6 +151,7 @@ class UnfusedOptimizer(Rule):
                 "optimizer_steps": use.count,
                 f"{what}s_per_step": pieces,
                 "host_ms": units.milliseconds(use.ns),
+                **({"launch_waits_ms": units.milliseconds(waits_ns)} if waits_ns else {}),
                 **({"parameters": known.parameters} if known else {}),
             },
             where=Where(lines=_lines(results, use), ranges_ns=worst(cost)),
@@ -169,20 +176,31 @@ class UnfusedOptimizer(Rule):
         )
 
 
+def _launch_waits(results: Results, use: OptimizerUse, scope: Scope) -> Intervals:
+    """When the device is idle since the host, in the optimizer's step, has launched nothing yet."""
+    parts = results.get(DeviceIdle).parts
+    idle = intervals.joined(*(parts[cause] for cause in ("idle_host", "idle_launch")))
+    return intervals.intersect(intervals.intersect(idle, intervals.union(use.own)), scope.within)
+
+
 def _share(results: Results, scope: Scope, case: _Case) -> float:
-    """Of the steps' time; on the host as it is in iterations that were not recorded."""
+    """Of the steps' time; what is the host's as it is in iterations that were not recorded."""
     share, plain = scope.share(case.cost.total_ns), PlainParts.of(results)
-    if case.on_device or plain is None:
+    if plain is None:
         return share
+    if case.on_device:
+        return share - scope.share(case.waits.total_ns) * max(1 - plain.optimizer, 0.0)
     return min(share * plain.optimizer * scope.total_ns / (plain.iteration.mean_ns * scope.steps), 1.0)
 
 
 @dataclass(frozen=True)
 class _Case:
-    """`passes`: foreach, over all parameters at once; else one by one. `pieces` are kernels or operators a step."""
+    """`waits`: the part of `cost` in which the device waits for launches. `passes`: foreach, over all parameters at
+    once; else one by one. `pieces` are kernels or operators a step."""
 
     use: OptimizerUse
     cost: Intervals
+    waits: Intervals
     pieces: float
     on_device: bool
     passes: bool

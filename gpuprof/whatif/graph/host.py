@@ -50,7 +50,7 @@ def host_chains(trace: Trace, inside: Array) -> list[HostChain]:
             shorter = min(own.total_ns, other.total_ns)
             if intervals.intersect(own, other).total_ns <= LEAST_OVERLAP_SHARE * shorter:
                 groups[at].append(thread)
-                busy[at] = intervals.union(Intervals(*(np.concatenate(pair) for pair in zip(own, other, strict=True))))
+                busy[at] = intervals.joined(own, other)
                 break
         else:
             groups.append([thread])
