@@ -98,6 +98,12 @@ _PRECISIONS = tuple(
 
 # the element type: the first type among a template's arguments, or what the innermost lambda takes
 _DOUBLE = re.compile(r"(?<!optional)<(?:-?\d+\w*, |true, |false, )*(?:c10::complex<)?double\b|\{lambda\(double\b")
+_C_PLUS_PLUS = re.compile(r"[<(]")
+_WRAPPERS = re.compile(r"elementwise_kernel|^reduce_kernel|^Kernel2?$|multi_tensor_apply|^DeviceReduce")
+_FUNCTORS = re.compile(r"\w+_kernel_cuda\b|\w*[Ff]unctor\w*|\w+_functor\b|cutlass_\w+|\w+Op(?=<)")
+_GENERAL = frozenset(("BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "ReduceOp"))
+_TILE = re.compile(r"_(MT\d+x\d+x\d+)_")
+_LONGEST, _BEGIN = 60, 26
 _ALIGNMENT = re.compile(r"align[a-c]?(\d+)(?!\d)")
 
 
@@ -163,3 +169,24 @@ def short_name(name: str) -> str:
         if depth == 0:
             return name if name[at - 1] == " " else name[:at].removeprefix("void ")
     return name
+
+
+def function_name(name: str) -> str:
+    """What a sentence can hold of a kernel's name, 60 characters at most: its function without namespaces, arguments
+    and template parameters, with the functor that torch's general kernels are made of: `vectorized_elementwise_kernel
+    (CUDAFunctor_add)`. Of hipBLASLt's products the begin and the tile. Operators keep their names, Python functions
+    lose folders.
+    """
+    short = short_name(name)
+    if _C_PLUS_PLUS.search(short) and ": " not in short and ".py(" not in short:
+        head, _, rest = re.split(r"([<(])", short.replace("(anonymous namespace)::", "") + "<", maxsplit=1)
+        function = head.rsplit("::", 1)[-1].strip()
+        made_of = next((each for each in _FUNCTORS.findall(rest) if each not in _GENERAL), "")
+        if function:
+            short = f"{function} ({made_of})" if made_of and _WRAPPERS.search(function) else function
+    while len(short) > _LONGEST and ".py(" in short and "/" in short.partition(".py(")[0]:
+        short = short.partition("/")[2]
+    if len(short) <= _LONGEST:
+        return short
+    tile = _TILE.search(short)
+    return f"{short[:_BEGIN]}…{tile[1]}…" if tile else f"{short[: _LONGEST - 1]}…"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_spots import DeviceSpot, DeviceSpots
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
-from gpuprof.model.kernel_names import short_name
+from gpuprof.model.kernel_names import function_name
 from gpuprof.report.source_place import SourcePlace
 from gpuprof.rules.base.finding import Finding
 
 LARGEST = "The largest shares of the device’s work"
 _BOUND = 0.5
 _SPOTS_NAMED = 2
-_LONGEST = 60
 # of a spot's time: less of it backward is not worth a word
 _WORTH_SAYING = 0.1
 
@@ -70,15 +67,13 @@ def where(results: Results, spot: DeviceSpot) -> str:
 
 def ran(spot: DeviceSpot) -> str:
     """The operator that asked for it, else the kernel."""
-    return short_name(spot.operator or spot.kernel)
+    return function_name(spot.operator or spot.kernel)
 
 
 def kernel(spot: DeviceSpot) -> str:
     """The name of the heaviest kernel's function; empty where it says nothing new."""
-    # without namespaces, arguments of templates, and parameters
-    name = re.split(r"[<(]", short_name(spot.kernel).replace("(anonymous namespace)::", ""), maxsplit=1)[0]
-    name = name.rsplit("::", 1)[-1].strip()
-    return "" if not name or name == ran(spot) else name[:_LONGEST]
+    name = function_name(spot.kernel)
+    return "" if name == ran(spot) else name
 
 
 def _place(results: Results, spot: DeviceSpot) -> tuple[str, str]:

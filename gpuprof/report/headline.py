@@ -12,6 +12,7 @@ from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
@@ -165,7 +166,19 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
     if category == "idle_host" and not _host_seen(trace, results):
         # the launches alone do not show what the host did before them
         return "idle until the next launch"
+    if category == "idle_host" and _around_the_work(results):
+        return f"{_PHRASES[category]}, most of it before the first and after the last kernel"
     return _PHRASES[category]
+
+
+def _around_the_work(results: Results) -> bool:
+    """Whether most of the wait for the host lies before the device's first work or after its last, in a recording of
+    one step or none: the host prepares its input, or handles its result."""
+    device, part = results.get(DeviceActivity).primary, results.get(TimeBudget).parts["idle_host"]
+    if device is None or not len(device.busy.starts) or results.get(StepTime).count > 1:
+        return False
+    inside = intervals.clip(part, int(device.busy.starts[0]), int(device.busy.ends[-1])).total_ns
+    return inside < (1 - _MOST) * part.total_ns
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:
@@ -212,6 +225,9 @@ def _not_examined(trace: Trace, results: Results) -> str:
     looked for needless work, and why. Empty where all of it was, but for set-up: mostly imports."""
     found, look = results.get(Examined), trace.context.look
     said = []
+    if len(trace.device_events) and not len(trace.operators):
+        known = "only its calls of the runtime are known" if len(trace.calls) else "nothing is known of it"
+        said.append(f"The CPU’s operators are not in the recording: {known}.")
     left = [(phase, share) for phase, share in found.left if phase is not Phase.SET_UP]
     rest = found.left_share - sum(share for phase, share in found.left if phase is Phase.SET_UP)
     if rest >= _LARGE_REST:

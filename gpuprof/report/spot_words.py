@@ -6,10 +6,9 @@ from pathlib import PurePath
 
 from gpuprof.analyses.accounts.cell_memory import CellMemory, MemoryAt
 from gpuprof.analyses.accounts.hot_spot import HotSpot, is_import
-from gpuprof.model.kernel_names import short_name
+from gpuprof.model.kernel_names import function_name
 from gpuprof.units import percent, size
 
-_LONGEST = 60
 # of a spot's time: with less there is something else to name
 _NEARLY_ALL = 0.8
 # less than that of a spot may be more than all of the phase
@@ -51,7 +50,7 @@ def what(spot: HotSpot) -> str:
     # a name that only the text gives: no function was seen there
     call = "its call of " if spot.by_text else ""
     once = ", once" if is_import(spot) else ""
-    return f"{mostly}{call}{short_name(spot.what)}{once}"
+    return f"{mostly}{call}{function_name(spot.what)}{once}"
 
 
 def spot_phase(spot: HotSpot) -> str:
@@ -73,9 +72,8 @@ def without_package(words: str) -> str:
 
 
 def brief(name: str) -> str:
-    """A function's or kernel's short name, cut where a sentence could not hold it."""
-    ran = short_name(name)
-    return ran if len(ran) <= _LONGEST else ran[:_LONGEST] + "…"
+    """A function's or kernel's name as a sentence can hold it."""
+    return function_name(name)
 
 
 def in_short(spot: HotSpot) -> str:

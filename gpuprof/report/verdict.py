@@ -22,6 +22,8 @@ from gpuprof.rules.registry import all_rules
 _WORTH_EXPLAINING = 0.20
 _MUCH_LARGER = 2.0
 _NO_NEWS = 0.05
+# after the first finding, by their titles
+_NAMED_AFTER = 2
 _WORK = {"compute", "operators"}
 
 
@@ -86,7 +88,9 @@ def _advice(trace: Trace, results: Results, gate: Gate) -> str:
     if len(worth) == 1:
         return f"{prefix}{first}Worth changing: {title}{gain}.{besides}"
     together = f" {joint}." if joint else ""
-    return f"{prefix}{first}{len(worth)} things are worth changing. First: {title}{gain}.{together}{besides}"
+    then = "; ".join(each.title.rstrip(".") for each in worth[1 : 1 + _NAMED_AFTER])
+    things = f"{len(worth)} things are worth changing. First: {title}{gain}. Then: {then}."
+    return f"{prefix}{first}{things}{together}{besides}"
 
 
 def _besides(results: Results, worth: tuple[Finding, ...], share: float) -> str:

@@ -23,11 +23,13 @@ from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.named_cause import bounded
 from gpuprof.rules.saving.of_the_cell import HIGH_SHARE, of_whole_cell, severity_in_cell
 from gpuprof.rules.saving.run_variation import spread_of_the_rest
+from gpuprof.rules.saving.shown_saving import NOTHING
 from gpuprof.rules.saving.without_profiling import without_recording
 from gpuprof.whatif.predict import MINOR_SHARE
 
 # of a finding's time, within a cause that may be elsewhere as well
 _MEMORY_WEIGHT = 0.5
+_MAY_BE_NOTHING = 0.5
 _MOST = 0.5
 
 
@@ -92,7 +94,7 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time.
 
     A medium one that saves HIGH_SHARE or more is sorted with the high ones: a rule grades by the share that it finds,
-    and a change may save more or less than that.
+    and a change may save more or less than that. A saving that may be nothing counts half.
     """
     known = tuple(findings)
     wholes = (each.saving.central_ns / each.saving.share for each in known if each.saving and each.saving.share > 0)
@@ -101,6 +103,8 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     def rank(found: Finding) -> tuple[int, float, str]:
         memory = found.evidence.get("saved_share", 0.0) if found.saving is None else 0.0
         severity, saved, name = _rank(found)
+        if found.saving is not None and found.saving.least_share < NOTHING:
+            saved *= _MAY_BE_NOTHING
         if found.severity is Severity.MEDIUM and found.saving is not None and found.saving.share >= HIGH_SHARE:
             severity = -Severity.HIGH
         return severity, saved - (_MEMORY_WEIGHT * memory * whole_ns if isinstance(memory, float) else 0.0), name

@@ -13,12 +13,12 @@ from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.device.device_spots import DeviceSpot, DeviceSpots
+from gpuprof.model.kernel_names import function_name
 from gpuprof.report.device_shares import kernel, ran, where
 from gpuprof.report.growth_words import change, growth_words, memory_parts_of, memory_place
 from gpuprof.report.spot_words import memory_words, place, spot_phase, what
 from gpuprof.units import duration, percent
 from gpuprof.views.blocks import Sentence, TableBlock, TableCell, Value
-from gpuprof.views.kernel_words import short_name
 
 _LEAST_PHASE = 0.01
 _DEVICE_WORK = "Where the device’s work comes from"
@@ -89,7 +89,7 @@ def _idle(results: Results) -> TableBlock:
     heads = ("while the device was idle, the CPU was in", "time", "share of the recording", "line of the cell")
     rows = tuple(
         (
-            short_name(each.what),
+            function_name(each.what),
             TableCell(duration(each.ns), each.ns),
             TableCell(percent(each.share), each.share),
             "" if each.line is None else str(each.line),

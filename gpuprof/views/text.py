@@ -11,6 +11,7 @@ from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
 from gpuprof.analyses.accounts.memory_by_phase import MemoryByPhase
 from gpuprof.analyses.device.device_spots import DeviceSpots
+from gpuprof.model.kernel_names import function_name
 from gpuprof.report.facts.bandwidth import bandwidth_words
 from gpuprof.report.facts.efficiency import efficiency_words
 from gpuprof.report.facts.looked_efficiency import looked_efficiency_words
@@ -20,7 +21,6 @@ from gpuprof.units import duration, percent, unbroken
 from gpuprof.views import accounts, module_words, wording
 from gpuprof.views.abstentions import abstention_lines
 from gpuprof.views.card import Card, cards
-from gpuprof.views.kernel_words import short_name
 from gpuprof.views.line_gains import hidden_sentence
 from gpuprof.views.memory_parts import memory_line
 from gpuprof.views.rank_blocks import late_words, rank_lines
@@ -114,7 +114,7 @@ def _accounts(report: Report) -> str:
         lines.append("While the device was idle, the CPU was in:")
     for each in idle:
         line = "" if each.line is None else f", line {each.line} of the cell"
-        lines.append(f"  {percent(each.share):>7}  {short_name(each.what)}{line}")
+        lines.append(f"  {percent(each.share):>7}  {function_name(each.what)}{line}")
     lines = [line if len(line) <= WIDTH else line[: WIDTH - 1] + "…" for line in lines]
     return "\n".join([*lines, *accounts.device_lines(results, WIDTH)])
 

@@ -14,6 +14,8 @@ from gpuprof.whatif.graph.graph import Graph
 LIMITS = {"A": (0.02, 0.05), "B": (0.05, 0.10), "C": (0.10, 0.25)}
 # Unexplained time under this share of the span cannot matter, however little idle time there is.
 NEGLIGIBLE_SHARE = 0.005
+# The same by grade: of a device that is hardly ever idle a large part of the idle time is a small part of the run.
+OF_SPAN = {"A": NEGLIGIBLE_SHARE, "B": 0.01, "C": 0.03}
 # Operations without a known launch are bound to their stream but not to the host.
 MOST_UNLAUNCHED_SHARE = 0.05
 # Delays that only inferred waits explain, of the span: an edit may well change who keeps whom out.
@@ -102,8 +104,8 @@ def _measured(facts: Fidelity) -> list[tuple[str, str]]:
     found = []
     by_error = next((letter for letter, (limit, _) in LIMITS.items() if error <= limit), "D")
     by_share = next((letter for letter, (_, limit) in LIMITS.items() if share <= limit), "D")
-    if facts.unexplained_ns <= NEGLIGIBLE_SHARE * facts.span_ns:
-        by_share = "A"
+    of_span = facts.unexplained_ns / facts.span_ns if facts.span_ns else 0.0
+    by_share = min(by_share, next((letter for letter, limit in OF_SPAN.items() if of_span <= limit), "D"))
     if by_error != "A":
         where = "the worst step" if facts.step_errors else "the run"
         found.append((by_error, f"the replay of {where} is {units.percent(error)} off"))
