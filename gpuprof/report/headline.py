@@ -37,7 +37,7 @@ _PHRASES = {
     "idle_launch": "waiting for launches",
     "idle_compile": "waiting for torch.compile",
     "idle_outside_steps": "idle outside the steps",
-    "idle_unrecorded": "behind work that was not recorded",
+    "idle_unrecorded": "busy with work from before the recording",
     "idle_unexplained": "idle for an unknown reason",
     "operators": "in operators",
     "input_wait": "waiting for the DataLoader",

@@ -103,10 +103,11 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     def rank(found: Finding) -> tuple[int, float, str]:
         memory = found.evidence.get("saved_share", 0.0) if found.saving is None else 0.0
         severity, saved, name = _rank(found)
-        if found.saving is not None and found.saving.least_share < NOTHING:
-            saved *= _MAY_BE_NOTHING
-        if found.severity is Severity.MEDIUM and found.saving is not None and found.saving.share >= HIGH_SHARE:
-            severity = -Severity.HIGH
+        if found.saving is not None:
+            counts = _MAY_BE_NOTHING if found.saving.least_share < NOTHING else 1.0
+            saved *= counts
+            if found.severity is Severity.MEDIUM and counts * found.saving.share >= HIGH_SHARE:
+                severity = -Severity.HIGH
         return severity, saved - (_MEMORY_WEIGHT * memory * whole_ns if isinstance(memory, float) else 0.0), name
 
     return tuple(sorted(known, key=rank))

@@ -73,7 +73,7 @@ BUDGET: Mapping[str, Kind] = _kinds(
     ("idle_launch", "waiting for launches", "device idle between a launch and the kernel it starts", SKY),
     ("idle_compile", "compiling", "device idle because torch.compile compiles on the host", GREEN),
     ("idle_outside_steps", "outside steps", "device idle before, between or after the steps", PALE),
-    ("idle_unrecorded", "unrecorded work", "work was queued and did not begin: work that was not recorded ran", GREY),
+    ("idle_unrecorded", "earlier work", "busy with work from before the recording, which delays what is queued", GREY),
     ("idle_unexplained", "idle, cause unknown", "device idle and nothing recorded says why", GREY),
     ("operators", "operators", "the main thread is inside a framework operator", STEEL),
     ("input_wait", "waiting for data", "the main thread is inside the DataLoader's __next__", MAGENTA),

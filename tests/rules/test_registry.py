@@ -97,7 +97,7 @@ def test_the_empty_trace_gives_no_finding() -> None:
 @pytest.mark.parametrize(("memory_share", "first"), [(0.57, "memory"), (0.15, "time")])
 def test_memory_is_ranked_by_its_share_of_the_peak(memory_share: float, first: str) -> None:
     """GIVEN a change that saves a tenth of the time, and another that saves memory, of the same severity."""
-    saved = Saving(0, 100, 200, 0.1, "C", "of the cell")
+    saved = Saving(50, 100, 200, 0.1, "C", "of the cell")
     found = (
         Finding("time", Severity.HIGH, "A", "B.", {}, "C.", saving=saved),
         Finding("memory", Severity.HIGH, "A", "B.", {"saved_share": memory_share}, "C."),
@@ -107,12 +107,21 @@ def test_memory_is_ranked_by_its_share_of_the_peak(memory_share: float, first: s
     assert registry.best_first(found)[2].rule == "other"
 
 
+def test_a_saving_that_may_be_nothing_counts_half() -> None:
+    sure, may_be = Saving(50, 60, 70, 0.06, "B", ""), Saving(0, 100, 200, 0.1, "C", "")
+    found = (
+        Finding("may_be", Severity.MEDIUM, "A", "B.", {}, "C.", saving=may_be),
+        Finding("sure", Severity.MEDIUM, "A", "B.", {}, "C.", saving=sure),
+    )
+    assert [each.rule for each in registry.best_first(found)] == ["sure", "may_be"]
+
+
 @pytest.mark.parametrize(("share", "first"), [(0.2, "medium"), (0.09, "high"), (0.08, "high")])
 def test_a_change_that_saves_more_comes_before_a_graver_finding(share: float, first: str) -> None:
     """GIVEN a high finding whose change saves 8.6% of the cell, and a medium one."""
     found = (
-        Finding("high", Severity.HIGH, "A", "B.", {}, "C.", saving=Saving(0, 86, 200, 0.086, "C", "of the cell")),
-        Finding("medium", Severity.MEDIUM, "A", "B.", {}, "C.", saving=Saving(0, 1000 * share, 2000, share, "C", "")),
+        Finding("high", Severity.HIGH, "A", "B.", {}, "C.", saving=Saving(40, 86, 200, 0.086, "C", "of the cell")),
+        Finding("medium", Severity.MEDIUM, "A", "B.", {}, "C.", saving=Saving(50, 1000 * share, 2000, share, "C", "")),
         Finding("low", Severity.LOW, "A", "B.", {}, "C.", saving=Saving(0, 500, 900, 0.5, "C", "of the cell")),
     )
     assert registry.best_first(found)[0].rule == first

@@ -22,6 +22,7 @@ IDLE_CATEGORIES = [
     "idle_launch",
     "idle_compile",
     "idle_outside_steps",
+    "idle_unrecorded",
     "idle_unexplained",
 ]
 HOST_CATEGORIES = ["operators", "input_wait", "compiling", "host_other", "outside_steps"]

@@ -13,6 +13,7 @@ from gpuprof.analyses.loops.iterations import loop_of
 from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.analyses.loops.written_loops import WrittenLoop
 from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.context import Window
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
@@ -70,7 +71,7 @@ def like_recorded(trace: Trace, results: Results, stretches: Stretches) -> Array
     window, rows = trace.context.window, trace.iterations
     if window is None:
         return stretches.duration_ns
-    parts = [(np.array([window.start_ns]), np.array([window.end_ns]))]
+    parts = [Intervals(np.array([window.start_ns]), np.array([window.end_ns]))]
     if len(rows):
         lengths = rows["duration_ns"]
         alike = rows.take(lengths <= _UNLIKE * np.median(lengths))

@@ -14,10 +14,10 @@ idle_sync           The price of the sync waits. A wait of W ns holds the host b
                     a wait that has another cause, such as the start-up of a first copy, makes no lead.) After the last
                     work there is none to be launched earlier.
 idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
-idle_unrecorded     The work that ends the gap had been launched more than LAUNCH_LATENCY_LIMIT_NS ago, and nothing that
-                    was recorded ran: the device was busy with work that the recording does not hold (from before the
-                    recording, of another process, or lost).
-idle_unexplained    The rest: the work that ends the gap has no recorded launch.
+idle_unrecorded     At the begin of the recording, before more than FIRST_WORK pieces of work: what ends the gap had been
+                    launched more than LAUNCH_LATENCY_LIMIT_NS ago, and nothing that was recorded ran. The device was
+                    busy with what had been launched before the recording.
+idle_unexplained    The rest: the work that ends the gap has no recorded launch, or had been launched long before.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ CAUSES = (
 # Between queued work, or between a launch's return and its work's begin, recorded runs (V100 to MI300X) show at most
 # 24 µs and 84 µs while the device is free; longer pauses mean that something unrecorded stood in the way.
 LAUNCH_LATENCY_LIMIT_NS = 100_000
+# A copy or a small kernel may run on another stream while the queue drains.
+FIRST_WORK = 8
 # Launches that fit in the device's queue before the next one blocks (docs/design/whatif.md, "launch queue").
 LAUNCH_QUEUE = 1_020
 
@@ -107,7 +109,7 @@ class DeviceIdle(Result):
                 ),
             ),
             ("idle_host", Intervals(waiting.starts[known], waiting.ends[known])),
-            ("idle_unrecorded", Intervals(end[known], idle.ends[known])),
+            ("idle_unrecorded", _before_the_first_work(trace, device, Intervals(end[known], idle.ends[known]))),
         ]
         parts = intervals.partition(idle, claims)
         parts["idle_unexplained"] = parts.pop("")
@@ -133,6 +135,12 @@ def _launches_of_gaps(trace: Trace, device: int, idle: Intervals) -> tuple[Array
     if launching(calls).any():
         known |= idle.ends == trace.span_end_ns
     return np.clip(begin, idle.starts, idle.ends), np.clip(end, idle.starts, idle.ends), known
+
+
+def _before_the_first_work(trace: Trace, device: DeviceTotals, queued: Intervals) -> Intervals:
+    begins = np.sort(trace.device_events["start_ns"][trace.device_events["device"] == device.id])
+    first = queued.starts < begins[min(FIRST_WORK, len(begins) - 1)]
+    return Intervals(queued.starts[first], queued.ends[first])
 
 
 def _before_work(trace: Trace, waiting: Intervals) -> Intervals:

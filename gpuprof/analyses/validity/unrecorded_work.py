@@ -1,4 +1,4 @@
-"""Device work that the recording does not hold: recorded work waits for it in the queue."""
+"""Device work from before the recording, for which recorded work waits in the queue."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 
 _LEAST_SHARE = 0.05
-# of the recording: a wait that begins in it is for work from before the recording
-_BEGINNING = 0.05
-_MOST = 0.5
 # of that time: then one call is what the host does in it
 _NEARLY_ALL = 0.8
 
 
 class UnrecordedWork(ValidityCheck):
-    """Doubtful: while recorded work was queued and nothing recorded ran, the device was not free."""
+    """Doubtful: at its begin recorded work was queued and nothing recorded ran, so the device was not free."""
 
     order = 25
 
@@ -37,19 +34,14 @@ class UnrecordedWork(ValidityCheck):
             return cls()
         if results.get(CutOff).doubt is not None or results.get(LostKernels).doubt is not None:
             return cls()
-        early = part.starts <= trace.span_start_ns + _BEGINNING * trace.span_ns
-        at_first = int((part.ends - part.starts)[early].sum()) >= _MOST * part.total_ns
-        what = "launched before the recording began" if at_first else "of another process, or lost"
         share, call = units.percent(part.total_ns / trace.span_ns), _call_in(trace, part)
         host = f" The host is in {call} meanwhile." if call else ""
         return cls(
             Doubt(
                 code="unrecorded_work",
                 sentence=f"For {units.duration(part.total_ns)}, {share} of the recording, queued work waits for device "
-                f"work that is not in the recording: work {what}.{host}",
-                remedy="Call `torch.cuda.synchronize()` just before you start recording, or record more iterations."
-                if at_first
-                else "Make sure that no other process uses the device, and record fewer steps.",
+                f"work that was launched before the recording began.{host}",
+                remedy="Call `torch.cuda.synchronize()` just before you start recording, or record more iterations.",
             )
         )
 

@@ -41,7 +41,7 @@ _CAUSES = {
     "idle_sync": "the host, which had waited for it",
     "idle_host": "the host, busy elsewhere",
     "idle_compile": "torch.compile, which compiled",
-    "idle_unrecorded": "work that was not recorded",
+    "idle_unrecorded": "work from before the recording",
     "idle_unexplained": "nothing that the recording shows",
 }
 

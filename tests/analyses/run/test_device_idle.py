@@ -99,8 +99,17 @@ def test_the_start_up_of_a_first_copy_makes_no_lead():
 
 def test_work_launched_long_before_does_not_explain_a_gap():
     # GIVEN a kernel whose launch returned at 10, while the device stood free from 50 on
+    built = TraceBuilder().kernel("first", 0, 8, launch_at_us=0)
+    for number in range(8):
+        built.kernel("small", 8 + number, 1, launch_at_us=0)
+    trace = built.kernel("a", 16, 34, launch_at_us=0).kernel("b", 350, 50, launch_at_us=5).build()
+    assert causes(trace) == {"idle_launch": 100, "idle_unexplained": 200}
+
+
+def test_at_first_the_device_works_on_what_was_launched_before():
+    # GIVEN a kernel that was queued at 5 and begins at 350, after one other piece of work
     trace = TraceBuilder().kernel("a", 8, 42, launch_at_us=0).kernel("b", 350, 50, launch_at_us=5).build()
-    assert causes(trace) == {"idle_launch": 8 + 100, "idle_unexplained": 200}
+    assert causes(trace) == {"idle_launch": 8 + 100, "idle_unrecorded": 200}
 
 
 def test_a_launching_call_that_takes_long_is_the_launchs():

@@ -41,7 +41,7 @@ def stepped(*times_us: float, operators: int = 1) -> TraceBuilder:
 
 def test_every_check_has_its_place() -> None:
     places = [check.order for check in checks()]
-    assert len(set(places)) == len(places) == 9
+    assert len(set(places)) == len(places) == 10
     assert checks()[0].__name__ == "CutOff"
 
 
