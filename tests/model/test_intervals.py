@@ -39,6 +39,13 @@ def test_union(pairs: Pairs) -> None:
     assert merged.total_ns == len(_points(merged))
 
 
+@given(st.lists(PAIRS, max_size=4))
+def test_joined_is_the_union_of_all(several: list[Pairs]) -> None:
+    found = intervals.joined(*map(_set, several))
+    _assert_union(found)
+    assert _points(found) == set().union(*(_points(_set(pairs)) for pairs in several))
+
+
 @given(PAIRS, PAIRS)
 def test_intersect_and_subtract(left: Pairs, right: Pairs) -> None:
     one, other = intervals.union(_set(left)), intervals.union(_set(right))

@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.model.kernel_names import KernelCategory as C
 from gpuprof.model.kernel_names import Precision as P
-from gpuprof.model.kernel_names import alignment_of, category_of, precision_of, works_in_double
+from gpuprof.model.kernel_names import alignment_of, category_of, function_name, precision_of, works_in_double
 
 PRODUCTS = [
     ("volta_sgemm_128x64_nn", C.GEMM, P.FP32),
@@ -97,3 +97,37 @@ def test_elements_in_double(name: str, double: bool):
 )
 def test_alignment(name: str, elements: int | None):
     assert alignment_of(name) == elements
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, "
+            "3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
+            "vectorized_elementwise_kernel (CUDAFunctor_add)",
+        ),
+        (
+            "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float, float, float>(float*, float*, int)",
+            "cunn_SoftMaxForward",
+        ),
+        (
+            "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+            "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}> >(int)",
+            "elementwise_kernel (direct_copy_kernel_cuda)",
+        ),
+        (
+            "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x32x64_MI16x16x1_SN_LDSB1_AFC1_AFEM1_CADS0",
+            "Cijk_Alik_Bljk_BBS_BH_Bias…MT256x32x64…",
+        ),
+        ("aten::mm", "aten::mm"),
+        ("autograd::engine::evaluate_function: MulBackward0", "autograd::engine::evaluate_function: MulBackward0"),
+        (
+            "transformers/pipelines/video_classification.py(174): read_video_pyav",
+            "pipelines/video_classification.py(174): read_video_pyav",
+        ),
+        ("x" * 80, "x" * 59 + "…"),
+    ],
+)
+def test_a_sentence_holds_the_function_of_a_kernel(name: str, said: str) -> None:
+    assert function_name(name) == said

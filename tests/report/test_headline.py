@@ -54,8 +54,10 @@ def test_a_small_part_is_not_said() -> None:
 
 
 def waiting(call: str, for_us: float) -> str:
-    """A millisecond of idle time, some of it in a call that waits for work from before the recording."""
+    """A millisecond of idle time, some of it in a call that waits for something that was not recorded."""
     builder = TraceBuilder().operator("aten::mm", 0, 1_000)
+    for number in range(9):
+        builder.kernel("small", number, 1, launch_at_us=0)
     builder.copy("d2h", 960, 5, launch="cudaMemcpy", launch_at_us=0, launch_for_us=2)
     builder.sync(10, for_us, name=call).kernel("gemm", 965, 35, launch_at_us=962)
     return Report.of(builder.build()).verdict.headline
@@ -63,8 +65,8 @@ def waiting(call: str, for_us: float) -> str:
 
 def test_idle_time_in_a_wait_is_named_by_its_call() -> None:
     said = waiting("cudaStreamSynchronize", 940)
-    assert "idle while the host waits in cudaStreamSynchronize" in said and "does not show" not in said
-    assert "idle for a reason the trace does not show" in waiting("cudaStreamSynchronize", 300)
+    assert "idle while the host waits in cudaStreamSynchronize" in said and "unknown reason" not in said
+    assert "idle for an unknown reason" in waiting("cudaStreamSynchronize", 300)
 
 
 def test_idle_time_before_work_whose_launch_is_unknown_is_told_by_what_the_cpu_did() -> None:
@@ -73,7 +75,7 @@ def test_idle_time_before_work_whose_launch_is_unknown_is_told_by_what_the_cpu_d
         return Report.of(builder.kernel("gemm", 950, 60).build()).verdict.headline
 
     assert "% idle while the CPU was in Python between operators" in said(900)
-    assert "% idle for a reason the trace does not show" in said(500)
+    assert "% idle for an unknown reason" in said(500)
 
 
 def test_without_anything_of_the_host_it_is_not_said_to_be_waited_for() -> None:
@@ -90,5 +92,32 @@ def test_a_server_that_waits_for_an_earlier_iteration() -> None:
     from gpuprof.ingest.load import load_trace
 
     verdict = Report.of(load_trace(shared_file("expert/mi300x-sglang-decode.json.gz"))).verdict
-    assert "98 % idle while the host waits in hipMemcpyWithStream" in verdict.headline
+    assert verdict.caution.startswith("For 463 ms, 98 % of the recording, queued work waits for device work")
+    assert "The host is in hipMemcpyWithStream meanwhile." in verdict.caution
+    assert verdict.headline.startswith("The device computes for 92 % of the other 10.6 ms")
     assert "rules need what this trace does not hold" in verdict.advice
+
+
+def alone(*works: tuple[float, float, float]) -> TraceBuilder:
+    """Kernels (begin, length and launch, in µs) without steps, in operators for 1 ms."""
+    builder = TraceBuilder().operator("aten::mm", 0, 1000)
+    for begin, length, launched in works:
+        builder.kernel("gemm", begin, length, launch_at_us=launched)
+    return builder
+
+
+def test_a_wait_around_all_of_the_work_is_told_from_one_within_it() -> None:
+    around = Report.of(alone((400, 100, 395), (510, 90, 505)).build()).verdict.headline
+    assert "waiting for the host, most of it before the first and after the last kernel" in around
+    within = Report.of(alone((10, 100, 5), (800, 190, 795)).build()).verdict.headline
+    assert "waiting for the host" in within and "most of it" not in within
+    steps = alone((400, 100, 395), (510, 90, 505)).step(0, 500).step(500, 500)
+    assert "most of it" not in Report.of(steps.build()).verdict.headline
+
+
+def test_a_recording_without_operators_says_that_it_lacks_them() -> None:
+    device_only = TraceBuilder().kernel("gemm", 10, 90, launch_at_us=5)
+    said = "The CPU’s operators are not in the recording: only its calls of the runtime are known."
+    assert said in Report.of(device_only.build()).verdict.headline
+    assert said not in Report.of(device_only.operator("aten::mm", 0, 100).build()).verdict.headline
+    assert "nothing is known of it" in Report.of(TraceBuilder().kernel("gemm", 10, 90).build()).verdict.headline

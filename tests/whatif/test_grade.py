@@ -70,7 +70,7 @@ def test_the_worst_reason_comes_first():
 def test_little_idle_time_that_is_unexplained_matters_little():
     busy = replace(FAITHFUL, idle_ns=MS // 2, unexplained_ns=MS // 2)
     assert grade(busy).letter == "A"
-    assert grade(replace(busy, idle_ns=MS, unexplained_ns=MS)).letter == "D"
+    assert grade(replace(busy, idle_ns=4 * MS, unexplained_ns=4 * MS)).letter == "D"
 
 
 def test_an_edit_says_itself_what_it_did():
@@ -123,3 +123,10 @@ def test_without_a_waiting_call_nothing_waited_in_a_recording_of_ours():
     assert not fidelity(foreign, build(foreign)).waits_recorded
     ours = builder.context(window=Window(cell_start_ns=0, cell_end_ns=200_000)).build()
     assert fidelity(ours, build(ours)).waits_recorded
+
+
+def test_the_unexplained_time_of_a_device_that_is_hardly_idle_is_a_small_part_of_the_run():
+    busy = replace(FAITHFUL, span_ns=1_000 * MS, idle_ns=20 * MS)
+    letters = [grade(replace(busy, unexplained_ns=ms * MS)).letter for ms in (4, 9, 19)]
+    assert letters == ["A", "B", "C"]
+    assert grade(replace(busy, idle_ns=80 * MS, unexplained_ns=40 * MS)).letter == "D"

@@ -14,6 +14,7 @@ from gpuprof.analyses.validity.foreign_profiler import ForeignProfiler
 from gpuprof.analyses.validity.lost_kernels import LostKernels
 from gpuprof.analyses.validity.not_recorded import NotRecorded
 from gpuprof.analyses.validity.too_short import TooShort
+from gpuprof.analyses.validity.unrecorded_work import UnrecordedWork
 from gpuprof.analyses.validity.unstable_steps import UnstableSteps
 from gpuprof.analyses.validity.validity import Validity, checks
 from gpuprof.analyses.validity.work_in_processes import WorkInProcesses
@@ -248,3 +249,19 @@ def test_work_in_processes(theirs_ms: int, own_percent: float, doubted: bool) ->
     if doubt is not None:
         assert doubt.cannot_judge and "ran in 2 processes that it started (`train`)" in doubt.sentence
         assert "`with gpuprof.profile():`" in doubt.remedy
+
+
+def test_work_from_before_the_recording() -> None:
+    """GIVEN a queue that holds earlier work for 300 of 1,000 µs, or for 20 of them, or in the middle of the run."""
+
+    def queued(until_us: float, earlier: int = 1) -> TraceBuilder:
+        built = TraceBuilder().call("cudaMemcpyAsync", 10, 290)
+        for number in range(earlier):
+            built.kernel("small", number, 1, launch_at_us=0)
+        return built.kernel("gemm", until_us, 1000 - until_us, launch_at_us=earlier, launch_for_us=1)
+
+    doubt = doubt_of(UnrecordedWork, queued(402))
+    assert doubt is not None and not doubt.cannot_judge
+    assert doubt.sentence.startswith("For 300 µs, 30 % of the recording, queued work waits for device work")
+    assert doubt_of(UnrecordedWork, queued(120)) is None
+    assert doubt_of(UnrecordedWork, queued(410, earlier=9)) is None

@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Compiling, Environment
-from gpuprof.rules.compiler.compilability import can_compile
+from gpuprof.rules.compiler.compilability import can_compile, graph_words, too_old_for_triton
 from tests.support.trace_builder import TraceBuilder
 
 LINUX = Environment(system="Linux-6.1-x86_64", python="3.12.1", torch="2.13.0+cu130")
@@ -50,3 +50,13 @@ def test_not_where_the_device_is_too_old_unknown_or_the_run_compiled_already() -
     region = TraceBuilder().device(0, compute_capability=(8, 0)).context(environment=LINUX).step(0, 100)
     region.span("Torch-Compiled Region: 0/0", 0, 60).kernel("triton_poi", 10, 50, launch_at_us=0)
     assert not can_compile(Results(region.build()))
+
+
+def test_graphs_are_advised_by_what_the_run_has_and_its_device_can_have() -> None:
+    assert graph_words(results()).startswith('`torch.compile(model, mode="reduce-overhead")` or CUDA graphs')
+    assert graph_words(results(capability=None)).startswith("`torch.compile(model")
+    assert too_old_for_triton(results(capability=(6, 1)))
+    assert graph_words(results(capability=(6, 1))).startswith("CUDA graphs (`torch.cuda.make_graphed_callables`)")
+    compiled = TraceBuilder().device(0, compute_capability=(8, 0)).span("Torch-Compiled Region: 0/0", 0, 100)
+    compiled.kernel("triton_poi_fused_add", 10, 50, launch_at_us=0)
+    assert graph_words(Results(compiled.build())).startswith('`mode="reduce-overhead"` in the call of `torch.compile`')
