@@ -73,7 +73,7 @@ def play(text: str, adapter: Adapter, variant: str, folder: Path) -> dict[str, A
     notebook.run(cells.before, instrumented=1 if timed_lines else None)
     lines.restart()
     text = cells.profiled if variant in (PROFILED, EXACT) else cells.plain
-    with _timed_exit() as leaving, _own_time(lines):
+    with _timed_exit() as leaving, _own_time(lines), _hooks_count() if variant == EXACT else contextlib.nullcontext():
         found = _timed(lambda: notebook.run(text, instrumented=0 if timed_lines else None))
     lines.at(None)
     found["iterations"] = stopwatch.to_dict()
@@ -139,6 +139,16 @@ def _own_time(lines: LineClock) -> Iterator[None]:
         lines.at(before)
 
     with mock.patch.object(RecordingWindow, "_finish", apart):
+        yield
+
+
+@contextlib.contextmanager
+def _hooks_count() -> Iterator[None]:
+    """Samples in gpuprof's hooks stand at the user's line that they are in, as in the line events, which cannot tell
+    them apart."""
+    from gpuprof.capture.stacks import memory_sampler
+
+    with mock.patch.object(memory_sampler, "is_ours", lambda stack: False):
         yield
 
 

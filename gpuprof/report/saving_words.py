@@ -20,8 +20,9 @@ def shown(results: Results, finding: Finding) -> ShownSaving | None:
 
 
 def saving_words(results: Results, finding: Finding) -> str:
-    """`saves about 40% (33–47%)`; `could save about 40%` where the range is too wide to be of use, and `could save up
-    to 60%` where it begins at 0, or its middle is no more than a guess.
+    """`saves about 40% (33–47%)`; `saves 14–22%` where the middle is the upper end; `could save about 40%` where the
+    range is too wide to be of use, and `could save up to 60%` where it begins at 0, or its middle is no more than a
+    guess.
 
     Empty where the finding has no saving. What it is a share of is `finding.saving.whole`.
     """
@@ -31,13 +32,17 @@ def saving_words(results: Results, finding: Finding) -> str:
     low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
     if told.hidden is not None or told.from_zero:
         return f"could save about {central}" if _is_sure(told) else f"could save up to {high}"
+    if central == high != low:
+        return f"saves {low.removesuffix('%')}–{high}"
     return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
 
 
 def gain_words(told: ShownSaving) -> str:
-    """The same in a sentence of the verdict, without the range: `saving about 40 %`, `could save up to 60 %`."""
+    """The same in a sentence of the verdict, without the range: `saving about 40 %`, `saving up to 40 %` where its
+    middle is its upper end, `could save up to 60 %`."""
     if told.hidden is None and not told.from_zero:
-        return f"saving about {units.percent(told.share)}"
+        low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
+        return f"saving {'up to' if central == high != low else 'about'} {units.percent(told.share)}"
     if _is_sure(told):
         return f"could save about {units.percent(told.share)}"
     return f"could save up to {units.percent(told.high_share)}"

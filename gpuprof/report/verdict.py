@@ -108,8 +108,8 @@ def _covered(results: Results, worth: tuple[Finding, ...], joint: Joint | None) 
     if not told or share <= 0 or (len(worth) == 1 and abs(share - told[0].share) < _NO_NEWS):
         return ""
     whole = "the cell" if results.get(CellPhases).sampled else "the recorded time"
-    they = "This finding covers" if len(worth) == 1 else "These findings cover"
-    return f" {they} {units.percent(share)} of {whole}."
+    causes = "Its cause takes" if len(worth) == 1 else "Their causes take"
+    return f" {causes} {units.percent(share)} of {whole}."
 
 
 def _unasked(trace: Trace, gate: Gate) -> str:

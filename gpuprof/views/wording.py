@@ -10,6 +10,7 @@ from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.loops.iterations import Iterations
+from gpuprof.analyses.validity.unrecorded_work import UnrecordedWork
 from gpuprof.report.facts.efficiency import rate_words
 from gpuprof.rules.base.finding import Abstention
 from gpuprof.units import duration, percent, plural
@@ -87,6 +88,8 @@ def facts(report: Report) -> list[str]:
         known.append(_steps(report, steps))
     elif (found := report.results.get(Iterations).main) is not None:
         median = f"{', median' if found.count > 1 else ' of'} {duration(found.median_ns)}"
+        if report.results.get(UnrecordedWork).doubt is not None:
+            median = ""  # the wait for earlier work is part of it
         known.append(f"{plural(found.count, 'iteration')}{median}")
     if steps and (rate := rate_words(report.results)):
         known.append(rate)

@@ -83,7 +83,7 @@ def _missing(facts: Fidelity) -> list[tuple[str, str]]:
         return [("D", "no device operations or no calls were recorded")]
     found = []
     if not facts.waits_recorded:
-        found.append(("D", "no synchronising call was recorded, so the host's gaps may hide waits that cannot be told"))
+        found.append(("D", "no call such as `cudaStreamSynchronize` was recorded, so the host's gaps may hide waits"))
     if not facts.sync_events:
         found.append(("B", "synchronisation events were not recorded; what each wait waited for is inferred"))
     if facts.unexplained_wait_ns > NEGLIGIBLE_SHARE * facts.span_ns:
@@ -111,5 +111,7 @@ def _measured(facts: Fidelity) -> list[tuple[str, str]]:
         found.append((by_error, f"the replay of {where} is {units.percent(error)} off"))
     if by_share != "A":
         idle = f"{units.duration(facts.unexplained_ns)} of {units.duration(facts.idle_ns)}"
-        found.append((by_share, f"{units.percent(share)} of the device's idle time is unexplained ({idle})"))
+        found.append(
+            (by_share, f"the simulation does not reproduce {units.percent(share)} of the device's idle time ({idle})")
+        )
     return found

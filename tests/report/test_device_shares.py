@@ -47,7 +47,7 @@ def test_the_verdict_of_a_device_that_works_names_the_lines_it_works_for() -> No
 
 def test_a_device_that_mostly_waits_leaves_the_host_first() -> None:
     report = run(busy_us=300)
-    assert not device_bound(report.results) and busy_share(report.results) == pytest.approx(0.3, abs=0.01)
+    assert not device_bound(report.results) and busy_share(report.results) == pytest.approx(0.3, abs=0.04)
     assert "device’s work" not in report.verdict.advice
     # and the table is there all the same
     assert "Where the device’s work comes from" in render_text(report)

@@ -103,7 +103,7 @@ def test_what_a_fused_step_takes(name: str, on_device: bool, passes: bool, left:
         builder = TraceBuilder().context(optimizers=(known,)).optimizer_step(name, 0, 10).operator("aten::add", 0, 9)
         use = Results(builder.build()).get(OptimizerSteps).primary
         assert use is not None
-        return _Case(use, EMPTY, 100, on_device, passes)
+        return _Case(use, EMPTY, EMPTY, 100, on_device, passes)
 
     assert case(8).left == left
     few = left if on_device else tuple(part + 0.13 for part in left)

@@ -44,7 +44,11 @@ from tests.whatif.test_grade import FAITHFUL, MS
         ({"unexplained_ns": 5 * MS}, "C"),
         ({"unexplained_ns": 5 * MS + 1}, "D"),
         # of a run of 100 ms
-        ({"idle_ns": MS // 2, "unexplained_ns": MS // 2 + 1}, "D"),
+        ({"idle_ns": MS // 2, "unexplained_ns": MS // 2 + 1}, "B"),
+        ({"idle_ns": MS, "unexplained_ns": MS}, "B"),
+        ({"idle_ns": MS, "unexplained_ns": MS + 1}, "C"),
+        ({"idle_ns": 3 * MS, "unexplained_ns": 3 * MS}, "C"),
+        ({"idle_ns": 3 * MS, "unexplained_ns": 3 * MS + 1}, "D"),
         ({"unexplained_wait_ns": MS // 2}, "A"),
         ({"unexplained_wait_ns": MS // 2 + 1}, "C"),
         ({"unexplained_wait_ns": 5 * MS}, "C"),

@@ -5,6 +5,10 @@ and one that only calls others, carry the number of a node that another makes. S
 operator with its number that begins on that thread. One operator may make several nodes (an in-place change of a slice
 makes three); only the first of those numbers stands at an operator. Checked against Kineto's own `fwdbwd` arrows, which
 join the first node only: the same operator in all 1,111 joins of three recordings.
+
+Libraries' own functions in C++ (nodes called `CppNode<…>`) have no number where they are called (fbgemm's lookups in a
+public trace of a recommender): there the operator with the number ran just before. Their maker is the last of the
+libraries' operators without a number up to the next number.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ import numpy as np
 from gpuprof.analyses.basics.autograd_nodes import backward_mask
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
+
+_OF_TORCH = ("aten::", "autograd::")
 
 
 def makers(trace: Trace) -> Array:
@@ -35,6 +41,28 @@ def makers(trace: Trace) -> Array:
             key=lambda each: (_exact(operators, each[0], mine), each[1] == trace.main_thread),
             default=(found[mine], -1),
         )[0]
+    return _with_custom_functions(trace, rows, found)
+
+
+def _with_custom_functions(trace: Trace, nodes: Array, found: Array) -> Array:
+    operators = trace.operators
+    of_library = [name for name in range(len(trace.names)) if "CppNode<" in trace.names[name]]
+    custom = nodes[np.isin(operators["name"][nodes], of_library) & (found[nodes] >= 0)]
+    if not len(custom):
+        return found
+    found, starts = found.copy(), operators["start_ns"]
+    others = [at for at, name in enumerate(trace.names) if "::" in name and not name.startswith(_OF_TORCH)]
+    own = np.isin(operators["name"], others)
+    unnumbered = np.flatnonzero(own & (operators["parent"] < 0) & (operators["sequence"] < 0))
+    for node in custom.tolist():
+        before = found[node]
+        thread, number = operators["thread"][before], operators["sequence"][node]
+        later = (operators["thread"] == thread) & (operators["sequence"] > number) & (starts > starts[before])
+        until = starts[later].min(initial=starts[node])
+        called = unnumbered[operators["thread"][unnumbered] == thread]
+        called = called[(starts[called] > starts[before]) & (starts[called] < until)]
+        if len(called):
+            found[node] = called[-1]
     return found
 
 

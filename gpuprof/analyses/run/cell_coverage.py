@@ -13,8 +13,8 @@ from gpuprof.analyses.loops.iterations import loop_of
 from gpuprof.analyses.loops.line_iterations import stack_path
 from gpuprof.analyses.loops.written_loops import WrittenLoop
 from gpuprof.model import intervals
-from gpuprof.model.intervals import Intervals
 from gpuprof.model.context import Window
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 

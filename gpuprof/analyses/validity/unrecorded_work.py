@@ -41,7 +41,9 @@ class UnrecordedWork(ValidityCheck):
                 code="unrecorded_work",
                 sentence=f"For {units.duration(part.total_ns)}, {share} of the recording, queued work waits for device "
                 f"work that was launched before the recording began.{host}",
-                remedy="Call `torch.cuda.synchronize()` just before you start recording, or record more iterations.",
+                remedy="Record more iterations (`--steps 50`)."
+                if trace.context.window is not None
+                else "Call `torch.cuda.synchronize()` just before you start recording, or record more iterations.",
             )
         )
 

@@ -44,14 +44,16 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.base.run_words import RunWords
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile, graph_words
+from gpuprof.rules.saving.launch_waits import HOST_CAUSES, waits_for_launches
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_scaled
 from gpuprof.whatif.predict import Range
 
-_HOST_CAUSES = tuple(CAUSES.index(cause) for cause in ("idle_host", "idle_launch"))
+_HOST_CAUSES = tuple(map(CAUSES.index, HOST_CAUSES))
 _GRAPH_KERNEL_NS = 1_000
-_LONG_GAPS_TOO = "CUDA graphs also shorten the longer ones, which consist of short calls."
+_MOSTLY = 0.8
+_LONG_GAPS_TOO = "Re-timed, the change also shortens longer ones."
 _COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
 # Of a line's launches and its work for the device, both as shares of the whole: many launches for little work.
 _LEAST_LAUNCHES, _LITTLE_WORK, _MANY_LAUNCHES = 0.05, 0.6, 0.3
@@ -125,7 +127,8 @@ class LaunchBound(Rule):
         share = scope.share(gaps.total_ns)
         bound = gaps.total_ns - _GRAPH_KERNEL_NS * len(gaps.starts)
         small, first = _small_launches(results)
-        waits_ns = intervals.intersect(_waits(results), scope.within).total_ns
+        waits = intervals.intersect(waits_for_launches(results), scope.within)
+        short_ns = intervals.intersect(waits, gaps).total_ns
         batch = RunWords.of(results).batch
         return Finding(
             rule=self.name,
@@ -135,8 +138,8 @@ class LaunchBound(Rule):
                 f"The device is busy for {units.percent(busy)} of {scope.words}. Half of its "
                 f"{units.plural(device.kernels, 'kernel')} take under {units.duration(launches.median_kernel_ns)}; "
                 f"half of the launches come later than {units.duration(launches.interval_median_ns)} after the one "
-                f"before. It waits for the host and its launches for {units.duration(waits_ns)}, of which "
-                f"{units.duration(gaps.total_ns)} in {units.plural(len(gaps.starts), 'gap')} of at most "
+                f"before. It waits for the host and its launches for {units.duration(waits.total_ns)}, of "
+                f"which {units.duration(short_ns)} in {units.plural(len(gaps.starts), 'gap')} of at most "
                 f"{units.duration(self.gap_us * units.NS_PER_US)}.{small}"
             ),
             evidence={
@@ -146,7 +149,7 @@ class LaunchBound(Rule):
                 "launch_interval_us": (launches.interval_median_ns or 0) / units.NS_PER_US,
                 "launch_overhead_us": (launches.overhead_median_ns or 0) / units.NS_PER_US,
                 "queue_depth": launches.queue_depth_median or 0.0,
-                "waits_ms": units.milliseconds(waits_ns),
+                "waits_ms": units.milliseconds(waits.total_ns),
                 "gaps": len(gaps.starts),
                 "gaps_ms": units.milliseconds(gaps.total_ns),
                 "gaps_share": round(share, 4),
@@ -189,20 +192,14 @@ def _title(share: float, scope: Scope) -> str:
     return f"The host launches too slowly: {units.percent(share)} of {scope.words} is lost in gaps"
 
 
-def _waits(results: Results) -> Intervals:
-    """When the device waits for the host or its launches."""
-    parts = results.get(DeviceIdle).parts
-    return intervals.joined(*(parts[CAUSES[each]] for each in _HOST_CAUSES))
-
-
 def _lost(results: Results, scope: Scope, found: Finding) -> Finding:
-    """With what re-timing closes beyond the short gaps: graphs also shorten long ones that consist of short calls.
-    Never more than the host's idle time."""
-    saving, waits = found.saving, intervals.intersect(_waits(results), scope.within)
+    """With all that the device waits for the host, where re-timing closes most of that: graphs also shorten long gaps
+    that consist of short calls. Else with what re-timing closes beyond the short gaps."""
+    saving, waits = found.saving, intervals.intersect(waits_for_launches(results), scope.within)
     short, most = float(found.evidence["gaps_share"]), scope.share(waits.total_ns)
     if saving is None or saving.calibrated or (share := min(scope.share(saving.central_ns), most)) <= short:
         return found
-    return replace(found, title=_title(share, scope))
+    return replace(found, title=_title(most if share >= _MOSTLY * most else share, scope))
 
 
 def _diff(results: Results) -> str | None:

@@ -41,7 +41,7 @@ from gpuprof.whatif.changes.kernel_times import attention_fused
 _SAVED = "30 % to all of the time in the softmax and masks, at best half of the products’ as well"
 _WRITE_IT = (
     "Replace the three operators by `torch.nn.functional.scaled_dot_product_attention(q, k, v)`; in a Hugging Face "
-    'model pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`. '
+    'model that has it pass `attn_implementation="sdpa"`, in `torch.nn.MultiheadAttention` `need_weights=False`. '
     f"{MASK_AND_SCALE}"
 )
 _FELL_BACK = (

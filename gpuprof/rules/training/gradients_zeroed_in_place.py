@@ -37,6 +37,7 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.kernel_time import KernelTime
+from gpuprof.rules.saving.launch_waits import launch_waits
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.optimizers import zeroing_dropped
@@ -62,10 +63,14 @@ class GradientsZeroedInPlace(Rule):
             return without_device(self.name, results, "the kernels that zero the gradients")
         compute, scope = KernelTime.of(results), Scope.of(results)
         if compute is not None and compute.computes:
-            zeroing, adding = compute.during(found.zeroing), compute.during(found.adding)
+            kernels = compute.during(found.zeroing), compute.during(found.adding)
+            zeroing, adding = (
+                intervals.joined(each, launch_waits(results, host))
+                for each, host in zip(kernels, _on_host(found, scope), strict=True)
+            )
         else:
             zeroing, adding = _on_host(found, scope)
-        cost = intervals.clip(intervals.union(_joined(zeroing, adding)), results.span_start_ns, results.span_end_ns)
+        cost = intervals.clip(intervals.joined(zeroing, adding), results.span_start_ns, results.span_end_ns)
         bound = min(zeroing.total_ns + found.avoidable_share * adding.total_ns, cost.total_ns)
         if scope.share(bound) < self.cost_share:
             return None
@@ -90,7 +95,8 @@ class GradientsZeroedInPlace(Rule):
                 f"`zero_grad` zeroes the gradients in {units.plural(found.zeroed, 'operator')} over "
                 f"{units.plural(found.zero_grads, 'call')}, and backward adds to them in "
                 f"{units.plural(found.added, 'operator')}: {units.duration(bound)} "
-                f"{'on the device' if on_device else 'on the host'} that gradients which are dropped do not take."
+                f"{'of the device, launches included,' if on_device else 'on the host'} that gradients which are "
+                "dropped do not take."
             ),
             evidence={
                 "zero_grad_calls": found.zero_grads,
@@ -123,10 +129,6 @@ def _on_host(found: GradientZeroing, scope: Scope) -> tuple[Intervals, Intervals
     added = np.arange(len(whole.starts)) < found.added
     zeroing, adding = (intervals.union(Intervals(whole.starts[part], whole.ends[part])) for part in (~added, added))
     return intervals.intersect(zeroing, scope.within), intervals.intersect(adding, scope.within)
-
-
-def _joined(left: Intervals, right: Intervals) -> Intervals:
-    return Intervals(np.concatenate((left.starts, right.starts)), np.concatenate((left.ends, right.ends)))
 
 
 def _lines(results: Results, found: GradientZeroing, scope: Scope) -> tuple[int, ...]:

@@ -29,7 +29,6 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
-from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -38,6 +37,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import FUSED_TOLERANCE, Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
+from gpuprof.rules.saving.launch_waits import launch_waits
 from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -45,6 +45,7 @@ from gpuprof.whatif.changes.optimizers import optimizer_steps_taking
 from gpuprof.whatif.predict import Range
 
 _FUSED = ("Adam", "AdamW", "SGD")
+_FUSED_SINCE = {"Adam": "2.0", "AdamW": "2.0", "SGD": "2.3"}
 _FOREACH = ("RMSprop", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "Rprop", "Adafactor", "Adagrad")
 _NEITHER = ("SparseAdam", "LBFGS", "Muon")
 # What a step on the CPU takes with `fused=True`, of its time without: about the most, the median and the least of what
@@ -101,7 +102,7 @@ class UnfusedOptimizer(Rule):
         on_device = use.device is not None and activity.primary is not None and (use.kernels_per_step or 0) > 0
         pieces = use.kernels_per_step if on_device and use.kernels_per_step else use.operators_per_step
         device = intervals.union(use.device) if on_device and use.device is not None else intervals.EMPTY
-        waits = _launch_waits(results, use, scope) if on_device else intervals.EMPTY
+        waits = intervals.intersect(launch_waits(results, use.own), scope.within) if on_device else intervals.EMPTY
         whole = intervals.joined(device, waits) if on_device else intervals.union(use.own)
         cost = intervals.intersect(whole, scope.within)
         parameters = use.known.parameters if use.known else None
@@ -155,7 +156,8 @@ class UnfusedOptimizer(Rule):
                 **({"parameters": known.parameters} if known else {}),
             },
             where=Where(lines=_lines(results, use), ranges_ns=worst(cost)),
-            change=_change(use.name, on_device=on_device, fusible=_can_be_fused(results, use)),
+            change=_change(use.name, on_device=on_device, fusible=_can_be_fused(results, use))
+            + (_since(use.name) if on_device and results.context.environment is None else ""),
             diff=_diff(results, use),
             saving=scope.saving(
                 cost.total_ns * (1 - most),
@@ -174,13 +176,6 @@ class UnfusedOptimizer(Rule):
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
         )
-
-
-def _launch_waits(results: Results, use: OptimizerUse, scope: Scope) -> Intervals:
-    """When the device is idle since the host, in the optimizer's step, has launched nothing yet."""
-    parts = results.get(DeviceIdle).parts
-    idle = intervals.joined(*(parts[cause] for cause in ("idle_host", "idle_launch")))
-    return intervals.intersect(intervals.intersect(idle, intervals.union(use.own)), scope.within)
 
 
 def _share(results: Results, scope: Scope, case: _Case) -> float:
@@ -250,6 +245,11 @@ def _diff(results: Results, use: OptimizerUse) -> str | None:
         return set_optimizer(source, line, use.name, **{argument: "True"})
 
     return cell_diff(results, edit)
+
+
+def _since(name: str) -> str:
+    """Which torch has it: of a trace from elsewhere the version is seldom known."""
+    return f" This needs torch {_FUSED_SINCE[name]} or newer." if name in _FUSED_SINCE else ""
 
 
 def _change(name: str, *, on_device: bool, fusible: bool = True) -> str:

@@ -54,6 +54,7 @@ FIGURES = {
             "launch_interval_us": 50.0,
             "launch_overhead_us": 5.0,
             "queue_depth": 0.0,
+            "waits_ms": 8.8,
             "gaps": 201,
             "gaps_ms": 8.8,
             "gaps_share": 0.88,

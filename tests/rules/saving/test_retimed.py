@@ -62,7 +62,7 @@ def test_grade_d_has_no_number_but_a_reason() -> None:
     blind: Program = [each for each in STEP * 10 if each[0] != "sync_all"]
     told = retimed(Results(run(blind)), FOUND, no_work, "b")
     assert told.saving is None and told.replay_edit is None
-    assert "cannot be said: no synchronising call was recorded" in told.explanation
+    assert "cannot be said: no call such as `cudaStreamSynchronize` was recorded" in told.explanation
     assert told.severity == FOUND.severity
 
 

@@ -95,7 +95,10 @@ def test_without_trust_no_gain_is_told_but_the_reason():
     builder = TraceBuilder().line(1, 0).operator("aten::mm", 0, 300).kernel("gemm", 50, 60, launch_at_us=20)
     (cell,), (table,), (_, meaning) = blocks(Report.of(builder.source(kind="recording").build()))
     assert cell.columns == ("host", "device") and table.caption == "Lines by cost"
-    assert "What a faster line would save cannot be said: no synchronising call was recorded" in meaning.text
+    assert (
+        "What a faster line would save cannot be said: no call such as `cudaStreamSynchronize` was recorded"
+        in meaning.text
+    )
 
 
 def test_without_lines_there_is_no_such_tab_and_of_a_recording_it_says_why():
