@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_phases import CellPhases
-from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
+from gpuprof.analyses.accounts.idle_work import DeviceIdleWork, work_within
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.device_activity import DeviceActivity
@@ -17,11 +17,13 @@ from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.run.device_idle import LONG_WORK_NS
 from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.trace import Trace
 from gpuprof.report.memory_sentence import memory_sentence
 from gpuprof.report.spot_words import brief
@@ -168,6 +170,8 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
         return "idle until the next launch"
     if category == "idle_host" and _around_the_work(results):
         return f"{_PHRASES[category]}, most of it before the first and after the last kernel"
+    if category == "idle_host" and (pauses := _long_pauses(trace, results)):
+        return f"{_PHRASES[category]}, most of it in {pauses}"
     return _PHRASES[category]
 
 
@@ -179,6 +183,21 @@ def _around_the_work(results: Results) -> bool:
         return False
     inside = intervals.clip(part, int(device.busy.starts[0]), int(device.busy.ends[-1])).total_ns
     return inside < (1 - _MOST) * part.total_ns
+
+
+def _long_pauses(trace: Trace, results: Results) -> str:
+    """`16 pauses of at least 10 ms (Python between operators)`, where most of the wait for the host is in so few long
+    ones; `a pause of 50 ms (aten::slice)`. Empty else."""
+    part = results.get(TimeBudget).parts["idle_host"]
+    long = part.ends - part.starts >= LONG_WORK_NS
+    pauses = Intervals(part.starts[long], part.ends[long])
+    if pauses.total_ns <= _MOST * part.total_ns:
+        return ""
+    work = work_within(trace, results, pauses)[:1]
+    did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * pauses.total_ns else ""
+    if len(pauses.starts) == 1:
+        return f"a pause of {units.duration(pauses.total_ns)}{did}"
+    return f"{len(pauses.starts)} pauses of at least {LONG_WORK_NS // units.NS_PER_MS} ms{did}"
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:

@@ -122,6 +122,13 @@ def explained_share(results: Results, findings: tuple[Finding, ...]) -> float:
     return min(max([share, *saved]), 1.0)
 
 
+def times_known(results: Results, findings: tuple[Finding, ...]) -> bool:
+    """Whether it is known when the causes of all these findings take time: by lines where the stack was sampled."""
+    if results.get(Stretches).total_ns:
+        return True
+    return all(each.during is not None or (each.saving and each.saving.within is not None) for each in findings)
+
+
 def _times_of(finding: Finding) -> Intervals:
     if finding.during is not None:
         return finding.during

@@ -32,7 +32,7 @@ def saving_words(results: Results, finding: Finding) -> str:
     low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
     if told.hidden is not None or told.from_zero:
         return f"could save about {central}" if _is_sure(told) else f"could save up to {high}"
-    if central == high != low:
+    if low != high and (central == high or told.upper_bound):
         return f"saves {low.removesuffix('%')}–{high}"
     return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
 
@@ -42,7 +42,9 @@ def gain_words(told: ShownSaving) -> str:
     middle is its upper end, `could save up to 60 %`."""
     if told.hidden is None and not told.from_zero:
         low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
-        return f"saving {'up to' if central == high != low else 'about'} {units.percent(told.share)}"
+        if low != high and (central == high or told.upper_bound):
+            return f"saving up to {units.percent(told.high_share)}"
+        return f"saving about {units.percent(told.share)}"
     if _is_sure(told):
         return f"could save about {units.percent(told.share)}"
     return f"could save up to {units.percent(told.high_share)}"
@@ -50,7 +52,9 @@ def gain_words(told: ShownSaving) -> str:
 
 def _is_sure(told: ShownSaving) -> bool:
     """Whether its middle is more than a guess, and less than its upper end."""
-    return told.about and not told.from_zero and _percent(told.share) != _percent(told.high_share)
+    return (
+        not told.upper_bound and told.about and not told.from_zero and _percent(told.share) != _percent(told.high_share)
+    )
 
 
 def measure_words(trace: Trace, results: Results, finding: Finding, number: int) -> str:

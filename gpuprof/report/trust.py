@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from gpuprof import units
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.stretches import Stretches
@@ -62,7 +63,7 @@ class Trust:
             replay_error=replay.facts.error if replay.possible else None,
             notes=(
                 *_rank_notes(trace, ranks),
-                *_notes(trace, launches, results.get(Validity), results.get(Stretches).total_ns),
+                *_notes(trace, launches, results),
                 *_examined_notes(trace, results),
                 *_plain_notes(results),
                 *_core_notes(results),
@@ -77,19 +78,22 @@ def _rank_notes(trace: Trace, ranks: tuple[int, ...]) -> tuple[str, ...]:
     return (f"{len(ranks)} ranks were loaded; figures that name no rank are those of rank {trace.source.rank}.",)
 
 
-def _notes(trace: Trace, launches: Launches, said: Validity, sampled_ns: int) -> list[str]:
+def _notes(trace: Trace, launches: Launches, results: Results) -> list[str]:
     """All but what stands above the verdict already."""
-    context, source = trace.context, trace.source
+    context, source, said = trace.context, trace.source, results.get(Validity)
     notes = list(source.notes)
     if context.window and source.kernels_saved:
         from_ends = len(trace.steps) if trace.steps_from == "Optimizer" else 0
+        sampled_ns = results.get(Stretches).total_ns
         notes.append(_window_note(context.window, trace.span_ns, from_ends, sampled_ns))
     if trace.device_recorded is None and source.kind != "snapshot" and not said.cannot_judge:
         notes.append("No device was recorded: times are the host's.")
     share = launches.launches_with_kernel_share
     if share is not None:
         matched = f"{units.count(launches.with_kernel)} of {units.count(launches.launches)}"
-        notes.append(f"{matched} launches matched to device work.")
+        capturing = results.get(RunKind).kind is KindOfRun.CAPTURE
+        captured = ": a launch that is captured into a CUDA graph has none" if capturing else ""
+        notes.append(f"{matched} launches matched to device work{captured}.")
     notes.extend(_overhead_notes(context.window))
     notes.extend(_sampling_notes(trace))
     if context.cost and context.window:

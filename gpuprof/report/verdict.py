@@ -14,7 +14,14 @@ from gpuprof.report.facts.efficiency import used_well
 from gpuprof.report.gate import Gate
 from gpuprof.report.headline import headline, raised_at_once, without_torch
 from gpuprof.report.joint import Joint
-from gpuprof.report.largest_shares import elsewhere, explained_share, goes_to, minor_only, no_finding_explains
+from gpuprof.report.largest_shares import (
+    elsewhere,
+    explained_share,
+    goes_to,
+    minor_only,
+    no_finding_explains,
+    times_known,
+)
 from gpuprof.report.saving_words import gain_words, measure_words, shown
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import all_rules
@@ -105,7 +112,8 @@ def _covered(results: Results, worth: tuple[Finding, ...], joint: Joint | None) 
     something else, as memory, or where the one finding's saving says about as much."""
     told = [each for each in (shown(results, each) for each in worth) if each is not None]
     share = max(explained_share(results, worth), joint.share if joint else 0.0)
-    if not told or share <= 0 or (len(worth) == 1 and abs(share - told[0].share) < _NO_NEWS):
+    no_news = len(worth) == 1 and bool(told) and abs(share - told[0].share) < _NO_NEWS
+    if not told or share <= 0 or no_news or not times_known(results, worth):
         return ""
     whole = "the cell" if results.get(CellPhases).sampled else "the recorded time"
     causes = "Its cause takes" if len(worth) == 1 else "Their causes take"

@@ -104,7 +104,7 @@ def _grade(report: Report, saving: Saving) -> str:
 
 
 def _where(report: Report, finding: Finding) -> str:
-    """`line 4; 5 examples, the first from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
+    """`line 4; 5 examples, the longest from 34.5 ms to 66.0 ms`; empty where it is nowhere in particular."""
     parts = []
     lines = finding.where.lines
     if lines:
@@ -114,9 +114,10 @@ def _where(report: Report, finding: Finding) -> str:
     ranges = [(max(t0 - origin, 0), min(t1 - origin, whole)) for t0, t1 in finding.where.ranges_ns]
     ranges = [(t0, t1) for t0, t1 in ranges if t0 < t1]
     if ranges:
-        start, end = duration(ranges[0][0]), duration(ranges[0][1])
+        longest = max(ranges, key=lambda each: each[1] - each[0])
+        start, end = duration(longest[0]), duration(longest[1])
         at = f"at {start}" if start == end else f"from {start} to {end}"
-        parts.append(at if len(ranges) == 1 else f"{len(ranges)} examples, the first {at}")
+        parts.append(at if len(ranges) == 1 else f"{len(ranges)} examples, the longest {at}")
     return "; ".join(parts)
 
 

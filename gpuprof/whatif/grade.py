@@ -111,7 +111,6 @@ def _measured(facts: Fidelity) -> list[tuple[str, str]]:
         found.append((by_error, f"the replay of {where} is {units.percent(error)} off"))
     if by_share != "A":
         idle = f"{units.duration(facts.unexplained_ns)} of {units.duration(facts.idle_ns)}"
-        found.append(
-            (by_share, f"the simulation does not reproduce {units.percent(share)} of the device's idle time ({idle})")
-        )
+        part = f"{units.percent(share)} of the device's idle time ({idle})"
+        found.append((by_share, f"the simulation does not reproduce {part}"))
     return found

@@ -78,7 +78,7 @@ def test_the_object_and_the_text_have_them() -> None:
     [
         (KERNEL, "cunn_SoftMaxBackward"),
         ("fmha_cutlassB_f32_aligned_64x64_k64_sm80(Params)", "fmha_cutlassB_f32_aligned_64x64_k64_sm80"),
-        ("void cutlass::Kernel2<cutlass_75>(int)", "Kernel2"),
+        ("void cutlass::Kernel2<cutlass_75>(int)", "Kernel2 (cutlass_75)"),
     ],
 )
 def test_a_kernel_is_named_without_its_types(name: str, told: str) -> None:

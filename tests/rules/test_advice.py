@@ -201,12 +201,15 @@ def test_precision_is_no_matter_where_the_device_waits() -> None:
 
 
 def test_the_optimizer_is_judged_by_the_time_of_its_kernels() -> None:
-    """GIVEN forty kernels a step that the device runs in 100 µs of 1 ms, or, queued densely, in 20."""
+    """GIVEN forty kernels a step that the device runs in 100 µs of 1 ms, or, queued densely, in 20, while it is busy
+    with others or has nothing else to do."""
 
-    def steps(apart_us: float) -> Trace:
+    def steps(apart_us: float, *, busy: bool = True) -> Trace:
         builder = TraceBuilder()
         for at in range(0, 10_000, 1000):
             builder.step(at, 1000).optimizer_step("SGD", at + 100, 300).operator("aten::mm", at, 1000)
+            if busy:
+                builder.kernel("gemm", at + 20, 480, launch_at_us=at + 10)
             for number in range(40):
                 start = at + 500 + number * apart_us
                 builder.kernel("add", start, 0.5, launch_at_us=at + 101 + number * 7)
@@ -214,6 +217,9 @@ def test_the_optimizer_is_judged_by_the_time_of_its_kernels() -> None:
 
     assert finding("unfused_optimizer", steps(2.5)).evidence["kernels_per_step"] == 40
     assert rule("unfused_optimizer").check(Results(steps(0.5))) is None
+    waits = finding("unfused_optimizer", steps(0.5, busy=False)).evidence
+    # of each step the 1 µs before the first launch, and 105 until the device could have begun
+    assert waits["launch_waits_ms"] == pytest.approx(10 * 0.106)
 
 
 def _optimizer(name: str, operators: int, *, launches: bool = False, also: str = "aten::mul_", **known: Any) -> Trace:

@@ -44,8 +44,8 @@ def test_a_faithful_replay_of_a_removal_is_graded_a_without_excuse():
         ({"step_errors": (0.0, -0.03)}, "B", "worst step is 3.0 % off"),
         ({"step_errors": (), "span_error": -0.07}, "C", "the run is 7.0 % off"),
         ({"step_errors": (0.2,)}, "D", "20 % off"),
-        ({"unexplained_ns": 2 * MS - 1}, "B", "unexplained"),
-        ({"unexplained_ns": 5 * MS - 1}, "C", "unexplained"),
+        ({"unexplained_ns": 2 * MS - 1}, "B", "does not reproduce"),
+        ({"unexplained_ns": 5 * MS - 1}, "C", "does not reproduce"),
         (
             {"unexplained_ns": 6 * MS},
             "D",

@@ -58,20 +58,30 @@ class DeviceIdleWork(Result):
             return cls((), found.total_ns, 0)
         gaps = intervals.union(Intervals(found.gaps["start_ns"], found.gaps["end_ns"]))
         idle = intervals.subtract(gaps, found.parts["idle_unrecorded"])
-        claims = _claims(trace, results, idle)
-        parts = intervals.partition(idle, claims)
-        rest = parts.pop("")
-        named_ns = sum(part.total_ns for part in parts.values())
-        waiting = {trace.names[name] for name in results.get(SyncWaits).table["name"].tolist()}
-        work = [
-            IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part), name in waiting)
-            for name, part in parts.items()
-        ]
-        if trace.operators:
-            # between the first and the last operator somebody's Python runs
-            work += _in_python(trace, results, intervals.intersect(rest, intervals.single(*_span(trace))))
-        ranked = sorted(work, key=lambda each: -each.ns)[:MOST]
-        return cls(tuple(each for each in ranked if each.share >= _LEAST_SHARE), idle.total_ns, named_ns)
+        work, named_ns = _work_within(trace, results, idle)
+        return cls(tuple(each for each in work[:MOST] if each.share >= _LEAST_SHARE), idle.total_ns, named_ns)
+
+
+def work_within(trace: Trace, results: Results, within: Intervals) -> list[IdleWork]:
+    """What the CPU did in that idle time, a union, the longest first."""
+    return _work_within(trace, results, within)[0]
+
+
+def _work_within(trace: Trace, results: Results, idle: Intervals) -> tuple[list[IdleWork], int]:
+    """Also how much of it any name explains, without what the samples of stacks say of Python."""
+    claims = _claims(trace, results, idle)
+    parts = intervals.partition(idle, claims)
+    rest = parts.pop("")
+    named_ns = sum(part.total_ns for part in parts.values())
+    waiting = {trace.names[name] for name in results.get(SyncWaits).table["name"].tolist()}
+    work = [
+        IdleWork(name, part.total_ns, part.total_ns / trace.span_ns, _line(results, part), name in waiting)
+        for name, part in parts.items()
+    ]
+    if trace.operators:
+        # between the first and the last operator somebody's Python runs
+        work += _in_python(trace, results, intervals.intersect(rest, intervals.single(*_span(trace))))
+    return sorted(work, key=lambda each: -each.ns), named_ns
 
 
 def _span(trace: Trace) -> tuple[int, int]:

@@ -23,7 +23,7 @@ LEAST_PERIOD_S, MOST_PERIOD_S = 0.01, 0.2
 MANY = 400_000
 # new frames are expected within so many bytes above those of the last look, and side by side within NEAR
 ROOM, NEAR = 8192, 1 << 18
-TRIES = 3
+TRIES = 8
 COUNTED = 32  # looks, for which the processor time is averaged
 
 
@@ -47,6 +47,7 @@ class Reader:
         self._number_of: dict[tuple[int, ...], int] = {}
         self._stack_of: dict[tuple[int, ...], int] = {}
         self.low = self.high = 0
+        self.outermost = self.other = 0
 
     def word(self, address: int) -> int:
         """The pointer that is there; ValueError where there is no memory."""
@@ -61,6 +62,7 @@ class Reader:
         if self.via_word >= 0:
             at = self.word(at + 8 * self.via_word)
         addresses, places = self.walk(at)
+        self.check(places)
         key = tuple(places)
         number = self._stack_of.get(key)
         if number is None:
@@ -71,6 +73,17 @@ class Reader:
             near = [each for each in addresses if abs(each - addresses[-1]) < NEAR]
             self.low, self.high = min(near, default=0), max(near, default=-ROOM) + ROOM
         return number
+
+    def check(self, places: list[int]) -> None:
+        """ValueError for a stack that lacks its outer frames: the record on the C stack that says where the first frame
+        is may be gone, and its place in use for something else, before it is read. A new outermost frame has to be seen
+        twice in a row."""
+        outermost = places[-2] if places else 0
+        if outermost != self.outermost:
+            again, self.other = outermost == self.other, outermost
+            if not outermost or (self.outermost and not again):
+                raise ValueError("cut")
+            self.outermost = outermost
 
     def walk(self, at: int) -> tuple[list[int], list[int]]:
         """Where each frame is, innermost first; code and instruction of each."""

@@ -27,6 +27,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.run.start_up import StartUp
+from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -115,6 +116,7 @@ class ColdStartDominates(Rule):
             explanation=explanation,
             evidence=evidence,
             where=Where(lines=places.cell_lines(ranges), ranges_ns=worst(ranges)),
+            during=intervals.union(ranges),
             change="Run a few steps in a cell of their own first, or record more of them (`%%gpuprofile --steps 50`), "
             "before judging what is slow.",
         )

@@ -69,6 +69,7 @@ class RecompilesInSteadyState(Rule):
                 "most_versions_of_a_graph": events.variants,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(events.compiles), ranges_ns=worst(events.compiles)),
+            during=events.compiles,
             change='Run once with `TORCH_LOGS="recompiles"` to see what changed. For a varying dimension use '
             "`torch._dynamo.mark_dynamic(x, dim)` or `torch.compile(..., dynamic=True)`, or pad to a few fixed sizes "
             "(`drop_last=True` where only the last batch differs).",

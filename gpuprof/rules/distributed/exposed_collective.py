@@ -119,6 +119,7 @@ class ExposedCollective(Rule):
                 **split.evidence,
             },
             where=Where(lines=results.get(LaunchPlaces).lines(collectives.event), ranges_ns=worst(exposed)),
+            during=exposed,
             change=_change(results, mostly_waits, split.known),
             saving=_saving(scope, split, transfer_ns, mostly_waits),
             leave_it=_LEAVE_WAITS if mostly_waits else "",

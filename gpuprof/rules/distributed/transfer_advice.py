@@ -26,9 +26,9 @@ _ADVICE = MappingProxyType(
         "(`ScheduleInterleaved1F1B` of `torch.distributed.pipelining`), and stages that take equally long.",
         Parallelism.EXPERT: "The all-to-all moves tokens to their experts: keep expert groups within a node, send bf16 "
         "or fp8, limit the capacity per expert, and run layers that all tokens share during the exchange.",
-        Parallelism.EMBEDDING: "The all-to-all moves embeddings: exchange the next batch’s indices during this one "
-        "(`TrainPipelineSparseDist` of TorchRec), send fp16 or bf16, and distribute the tables so that every rank "
-        "sends about as much.",
+        Parallelism.EMBEDDING: "The all-to-all moves embeddings: send fp16 or bf16, and distribute the tables so that "
+        "every rank sends about as much. If the next batch’s indices are not exchanged during this one yet, do that "
+        "(`TrainPipelineSparseDist` of TorchRec).",
         Parallelism.UNKNOWN: _ASYNC,
     }
 )

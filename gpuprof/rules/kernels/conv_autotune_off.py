@@ -73,6 +73,7 @@ class ConvAutotuneOff(Rule):
                 "cudnn_benchmark": "off",
             },
             where=compute.where(found.chosen),
+            during=during,
             diff=cell_diff(results, _edit),
             change="Set `torch.backends.cudnn.benchmark = True` before the first step, and compare the step times.",
             saving=compute.scope.saving(

@@ -72,6 +72,7 @@ class ConvBiasBeforeNorm(Rule):
                 "bias_share": round(share, 4),
             },
             where=compute.where(found.adding | found.gradient),
+            during=during,
             diff=cell_diff(results, _edit),
             change="Write `torch.nn.Conv2d(..., bias=False)` in front of each batch norm.",
             saving=compute.scope.saving(

@@ -102,6 +102,7 @@ class EagerAttention(Rule):
                 **({"scores_bytes": largest.scores_bytes} if largest.scores_bytes else {}),
             },
             where=compute.where(found.chosen),
+            during=during,
             change=_FELL_BACK if fell_back else _WRITE_IT,
             diff=None if fell_back else cell_diff(compute.results, _edit),
             saving=compute.scope.saving(

@@ -22,12 +22,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.result import Array, Results
+from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.kernels.kernels import Kernels
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
 from gpuprof.model.device import Device
+from gpuprof.model.intervals import Intervals
 from gpuprof.model.kernel_names import Precision
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
@@ -118,6 +122,7 @@ class Fp32Matmul(Rule):
             },
             change=change,
             where=Where(lines=results.get(LaunchPlaces).lines(_rows(results))),
+            during=_during(results),
             diff=_diff(results) if modern else None,
             saving=scope.saving(wall / 3, wall * 2 / 3, wall * 7 / 8, f"estimate: {_SPEEDS}"),
         )
@@ -135,6 +140,11 @@ def _rows(results: Results) -> Array:
     kernels = results.get(Kernels)
     table = kernels.table
     return kernels.rows_named(table["name"][table["precision"] == Precision.FP32])
+
+
+def _during(results: Results) -> Intervals:
+    kernels = results.get(KernelOrigins)
+    return kernels.union(np.isin(kernels.event, _rows(results)))
 
 
 def _diff(results: Results) -> str | None:

@@ -79,6 +79,7 @@ class NchwConvolution(Rule):
                 "convolution_ms": units.milliseconds(compute.sum_ns(found.chosen)),
             },
             where=compute.where(found.layout),
+            during=during,
             diff=_diff(results),
             change=_CHANGE + (_ON_AMD if compute.device.is_amd else ""),
             saving=compute.scope.saving(

@@ -82,6 +82,7 @@ class UnalignedGemmShape(Rule):
                 **({"sizes": sizes} if sizes else {}),
             },
             where=compute.where(found.chosen),
+            during=during,
             change=f"Round {f'the sizes {sizes}' if sizes else 'the sizes of these products'} up to a multiple of 8, "
             "better 64: vocabulary, classes, features or channels in the model, lengths of sequences in the tokenizer "
             "(`pad_to_multiple_of=8`).",

@@ -82,6 +82,7 @@ class UnfusedPointwise(Rule):
                 "operators": names,
             },
             where=compute.where(found.chosen),
+            during=during,
             change=_change(compute.results, names),
             diff=_diff(compute.results, compute.lines(found.chosen)),
             saving=compute.scope.saving(

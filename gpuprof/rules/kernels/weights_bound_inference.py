@@ -84,6 +84,7 @@ class WeightsBoundInference(Rule):
                 **({"bandwidth_gb_per_s": round(units.gigabytes(found.bytes_per_s), 1)} if found.bytes_per_s else {}),
             },
             where=compute.where(found.chosen),
+            during=during,
             change=(
                 "Convert the model to bf16 first (`model.to(torch.bfloat16)`), which halves the bytes; then "
                 if wide

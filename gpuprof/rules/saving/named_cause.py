@@ -65,8 +65,8 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     """Both, with the saving no larger than the share that the title names.
 
     Where more is known to be saved, the title says so instead, as a share of the same whole as the saving: by what
-    iterations without the recording take of the cause, or by the run re-timed without it, in which other waits shrink
-    with the one that was seen.
+    iterations without the recording take of the cause, or, of a wait that was seen, by the run re-timed without it, in
+    which other waits shrink with that one.
     """
     named = NamedShare.of(found.title)
     if named is None or saving.share <= 0:
@@ -74,7 +74,7 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     most = named.share * _part_of_the_whole(results, named, saving)
     if _measured(results, saving) and saving.share > most:
         most = saving.ceiling_share
-    elif found.replay_edit is not None:
+    elif found.replay_edit is not None and any(seen.search(found.title) for seen, _ in _COSTS):
         most = max(most, saving.share)
     saving = _at_most(saving, min(most, saving.ceiling_share))
     if units.percent(most) == units.percent(named.share) or most <= named.share:

@@ -45,6 +45,7 @@ class ShownSaving:
     """Shares 0..1 of the saving's whole: the range that is expected to hold what is measured, and its middle.
 
     `hidden`: why the range is not shown; None where it is. `about`: whether the middle is shown, with it or alone.
+    `upper_bound`: it was simulated on a device as the most that can be saved.
     """
 
     low_share: float
@@ -52,6 +53,7 @@ class ShownSaving:
     high_share: float
     hidden: HiddenRange | None
     about: bool
+    upper_bound: bool = False
 
     @property
     def from_zero(self) -> bool:
@@ -71,7 +73,8 @@ def shown_saving(finding: Finding, *, on_device: bool) -> ShownSaving | None:
     elif not narrow(low, high):
         hidden = HiddenRange.WIDE
     about = hidden is None or not on_device or saving.grade in _SIMULATED
-    return ShownSaving(low, saving.share, high, hidden, about)
+    upper_bound = on_device and saving.basis.startswith("upper bound")
+    return ShownSaving(low, saving.share, high, hidden, about, upper_bound)
 
 
 def narrow(low_share: float, high_share: float) -> bool:

@@ -29,6 +29,7 @@ from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.operators import Operators
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps, OptimizerUse
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -46,6 +47,8 @@ from gpuprof.whatif.predict import Range
 
 _FUSED = ("Adam", "AdamW", "SGD")
 _FUSED_SINCE = {"Adam": "2.0", "AdamW": "2.0", "SGD": "2.3"}
+# torch 1.11 put `aten::convolution_backward` in its place
+_BEFORE_1_11 = "aten::cudnn_convolution_backward"
 _FOREACH = ("RMSprop", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "Rprop", "Adafactor", "Adagrad")
 _NEITHER = ("SparseAdam", "LBFGS", "Muon")
 # What a step on the CPU takes with `fused=True`, of its time without: about the most, the median and the least of what
@@ -157,7 +160,7 @@ class UnfusedOptimizer(Rule):
             },
             where=Where(lines=_lines(results, use), ranges_ns=worst(cost)),
             change=_change(use.name, on_device=on_device, fusible=_can_be_fused(results, use))
-            + (_since(use.name) if on_device and results.context.environment is None else ""),
+            + (_since(results, use.name) if on_device and results.context.environment is None else ""),
             diff=_diff(results, use),
             saving=scope.saving(
                 cost.total_ns * (1 - most),
@@ -247,9 +250,13 @@ def _diff(results: Results, use: OptimizerUse) -> str | None:
     return cell_diff(results, edit)
 
 
-def _since(name: str) -> str:
-    """Which torch has it: of a trace from elsewhere the version is seldom known."""
-    return f" This needs torch {_FUSED_SINCE[name]} or newer." if name in _FUSED_SINCE else ""
+def _since(results: Results, name: str) -> str:
+    """Which torch has it. A trace from elsewhere seldom says its version; names that torch has dropped do."""
+    if name not in _FUSED_SINCE:
+        return ""
+    old = any(each.name.startswith(_BEFORE_1_11) for each in results.get(Operators).uses)
+    known = "; the recorded torch is older than 1.11" if old else ""
+    return f" This needs torch {_FUSED_SINCE[name]} or newer{known}."
 
 
 def _change(name: str, *, on_device: bool, fusible: bool = True) -> str:

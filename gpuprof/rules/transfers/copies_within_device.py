@@ -87,9 +87,10 @@ class CopiesWithinDevice(Rule):
                 **({"operators": named} if named else {}),
             },
             where=Where(lines=results.get(LaunchPlaces).lines(copies["event"]), ranges_ns=worst(exposed)),
+            during=exposed,
             change="Look at what these operators copy: leave out `clone()` and `contiguous()` where the layout is "
-            "right already, write parts into one tensor allocated once instead of `torch.cat`, and in DDP set "
-            "`gradient_as_bucket_view=True`.",
+            "right already, write parts into one tensor allocated once instead of `torch.cat`, and where DDP copies "
+            "gradients set `gradient_as_bucket_view=True`.",
             saving=scope.saving(
                 exposed.total_ns * 0.2, exposed.total_ns * 0.5, exposed.total_ns, "upper bound: none of these copies"
             ),

@@ -45,7 +45,8 @@ FIGURES = {
     "launch_bound": Figures(
         (
             "The device is busy for 12 % of the steps’ time. Half of its 200 kernels take under 6.00 µs; half of"
-            " the launches come later than 50.0 µs after the one before. 201 short gaps add up to 8.80 ms."
+            " the launches come later than 50.0 µs after the one before. It waits for the host and its launches for "
+            "8.80 ms, of which 8.80 ms in 201 gaps of at most 1.00 ms."
         ),
         {
             "device_busy_share": 0.12,
