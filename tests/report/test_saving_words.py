@@ -34,6 +34,7 @@ def words(report: Report, finding: Finding) -> tuple[str, str]:
 
 def test_a_narrow_range_is_shown_with_its_middle() -> None:
     assert words(of_device(), found(30, 40, 45)) == ("saves about 40% (30–45%)", "")
+    assert words(of_device(), found(30, 40, 40)) == ("saves 30–40%", "")
     assert words(of_device(), found(40, 40, 40)) == ("saves about 40%", "")
 
 

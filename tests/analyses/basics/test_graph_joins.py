@@ -58,6 +58,18 @@ def test_a_number_that_no_operator_has_belongs_to_the_one_before() -> None:
     assert joins(builder.build()) == {"CopySlices 19": "aten::mul_"}
 
 
+def test_a_librarys_node_is_made_by_its_last_operator_without_a_number() -> None:
+    """GIVEN a lookup of fbgemm's, which has no number, after a check that shares the node's number, then torch's own."""
+    builder = TraceBuilder().operator("fbgemm::bounds_check", 0, 20).operator("aten::zero_", 2, 5, sequence=7)
+    builder.operator("fbgemm::lookup", 30, 20).operator("aten::empty", 32, 3).operator("aten::empty", 55, 3)
+    builder.operator("aten::cat", 60, 5, sequence=8).operator("fbgemm::sort", 70, 5)
+    builder.operator(NODE + "torch::autograd::CppNode<Lookup>", 100, 9, sequence=7, forward_thread=1)
+    assert joins(builder.build()) == {"torch::autograd::CppNode<Lookup> 7": "fbgemm::lookup"}
+    alone = TraceBuilder().operator("aten::zero_", 2, 5, sequence=7).operator("aten::cat", 60, 5, sequence=8)
+    alone.operator(NODE + "torch::autograd::CppNode<Lookup>", 100, 9, sequence=7, forward_thread=1)
+    assert joins(alone.build()) == {"torch::autograd::CppNode<Lookup> 7": "aten::zero_"}
+
+
 def test_a_node_that_was_made_before_the_recording_has_no_maker() -> None:
     builder = TraceBuilder().operator(NODE + "MulBackward0", 0, 5, sequence=3)
     assert joins(builder.operator("aten::mul", 10, 5, sequence=9).build()) == {"MulBackward0 3": None}

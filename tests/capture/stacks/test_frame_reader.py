@@ -101,6 +101,19 @@ def test_a_stack_without_end_is_none(reader: Reader, monkeypatch: pytest.MonkeyP
     assert deep(20, lambda: looked(reader)) == -1
 
 
+def test_a_stack_without_its_outer_frames_is_read_again(reader: Reader) -> None:
+    reader.check([11, 1, 7, 2])
+    for cut in ([], [11, 1]):
+        with pytest.raises(ValueError, match="cut"):
+            reader.check(cut)
+    reader.check([12, 1, 7, 3])
+    # another thread's outermost frame, say: twice in a row it is no accident
+    with pytest.raises(ValueError, match="cut"):
+        reader.check([11, 1, 9, 2])
+    reader.check([13, 4, 9, 2])
+    reader.check([9, 2])
+
+
 def test_no_text_where_none_is(reader: Reader) -> None:
     with pytest.raises(ValueError, match="no text"):
         reader.text(id(NO_TEXT))

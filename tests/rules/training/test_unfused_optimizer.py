@@ -51,7 +51,7 @@ def test_foreach_adam_on_a_device_could_be_fused() -> None:
     found = check(run())
     assert isinstance(found, Finding)
     assert found.title.startswith("The optimizer (AdamW) passes over its parameters several times, for ")
-    assert found.change == "Make it `AdamW(..., fused=True)`."
+    assert found.change == "Make it `AdamW(..., fused=True)`. This needs torch 2.0 or newer."
     assert found.where.lines == (3,)
     assert found.saving is None or found.saving.grade == "C"
 
@@ -104,3 +104,22 @@ def one_by_one() -> Trace:
             builder.kernel("elementwise", launched + 5, 8, launch_at_us=launched + 2)
         builder.call("cudaStreamSynchronize", at + 1900, 20)
     return builder.build()
+
+
+def test_a_trace_from_elsewhere_is_told_which_torch_has_it() -> None:
+    def change(name: str, *operators: str) -> str:
+        builder = TraceBuilder().device()
+        for step in range(3):
+            at = step * 1000
+            builder.step(at, 1000).optimizer_step(name, at + 100, 600)
+            for number, operator in enumerate(operators):
+                builder.operator(operator, at + number * 10, 5)
+            for number in range(40):
+                builder.kernel("add", at + 120 + number * 10, 5, launch_at_us=at + 110 + number * 10)
+        found = UnfusedOptimizer().check(Results(builder.build()))
+        assert isinstance(found, Finding)
+        return found.change
+
+    assert change("SGD") == "Make it `SGD(..., fused=True)`. This needs torch 2.3 or newer."
+    assert change("Adam").endswith("This needs torch 2.0 or newer.")
+    assert change("SGD", "aten::cudnn_convolution_backward").endswith("; the recorded torch is older than 1.11.")
