@@ -17,7 +17,7 @@ from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
-from gpuprof.analyses.run.device_idle import LONG_WORK_NS
+from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
@@ -52,6 +52,9 @@ _NOT_STEADY = {
     KindOfRun.START_UP: "Libraries and kernels are loaded here for most of the time, so this is no steady state. ",
 }
 _WORTH_SAYING = 0.05
+_IN_PAUSES = ("idle_host", "idle_sync")
+# the pace of launching makes none of that length
+_LONG_PAUSE_NS = 10 * units.NS_PER_MS
 # of the cell: where less was left out, what is said of the rest holds for the cell
 _LARGE_REST = 0.25
 # of idle time without a cause: then the wait is what happened in it
@@ -170,7 +173,7 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
         return "idle until the next launch"
     if category == "idle_host" and _around_the_work(results):
         return f"{_PHRASES[category]}, most of it before the first and after the last kernel"
-    if category == "idle_host" and (pauses := _long_pauses(trace, results)):
+    if category in _IN_PAUSES and (pauses := _long_pauses(trace, results, category)):
         return f"{_PHRASES[category]}, most of it in {pauses}"
     return _PHRASES[category]
 
@@ -185,19 +188,19 @@ def _around_the_work(results: Results) -> bool:
     return inside < (1 - _MOST) * part.total_ns
 
 
-def _long_pauses(trace: Trace, results: Results) -> str:
-    """`16 pauses of at least 10 ms (Python between operators)`, where most of the wait for the host is in so few long
-    ones; `a pause of 50 ms (aten::slice)`. Empty else."""
-    part = results.get(TimeBudget).parts["idle_host"]
-    long = part.ends - part.starts >= LONG_WORK_NS
-    pauses = Intervals(part.starts[long], part.ends[long])
-    if pauses.total_ns <= _MOST * part.total_ns:
+def _long_pauses(trace: Trace, results: Results, category: str) -> str:
+    """`16 pauses of at least 10 ms (the CPU was in Python between operators)`, where most of that idle time is in so
+    few long ones; `a pause of 50 ms (the CPU was in aten::slice)`. Empty else."""
+    part, gaps = results.get(TimeBudget).parts[category], results.get(DeviceIdle).gaps
+    long = gaps["end_ns"] - gaps["start_ns"] >= _LONG_PAUSE_NS
+    pauses = Intervals(gaps["start_ns"][long], gaps["end_ns"][long])
+    if intervals.intersect(pauses, part).total_ns <= _MOST * part.total_ns:
         return ""
     work = work_within(trace, results, pauses)[:1]
     did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * pauses.total_ns else ""
     if len(pauses.starts) == 1:
         return f"a pause of {units.duration(pauses.total_ns)}{did}"
-    return f"{len(pauses.starts)} pauses of at least {LONG_WORK_NS // units.NS_PER_MS} ms{did}"
+    return f"{len(pauses.starts)} pauses of at least {_LONG_PAUSE_NS // units.NS_PER_MS} ms{did}"
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:

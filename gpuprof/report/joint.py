@@ -44,7 +44,10 @@ class Joint:
         if found.low_ns is None or found.central_ns is None or found.high_ns is None:
             return None
         span = replay.run_ns
-        gains = [span / max(span - saved, 1) for saved in (found.low_ns, found.central_ns, found.high_ns)]
+        # together they save no more than all of their causes
+        most_ns = span * sum(known.ceiling_share for each in findings if (known := each.saving) is not None)
+        saved_ns = [min(saved, most_ns) for saved in (found.low_ns, found.central_ns, found.high_ns)]
+        gains = [span / max(span - saved, 1) for saved in saved_ns]
         if gains[1] <= 1:
             return None
         most = any(f.saving is not None and f.saving.basis.startswith("upper bound") for f in findings)

@@ -18,6 +18,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.framework_words import in_its_words
+from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.named_cause import bounded
@@ -30,6 +31,8 @@ from gpuprof.whatif.predict import MINOR_SHARE
 # of a finding's time, within a cause that may be elsewhere as well
 _MEMORY_WEIGHT = 0.5
 _MAY_BE_NOTHING = 0.5
+# of a change of the numbers, within the run-to-run variation
+_UNSEEN = 0.2
 _MOST = 0.5
 
 
@@ -94,7 +97,8 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By severity, then by what they save: a share of the peak of memory weighs half of the same share of the time.
 
     A medium one that saves HIGH_SHARE or more is sorted with the high ones: a rule grades by the share that it finds,
-    and a change may save more or less than that. A saving that may be nothing counts half.
+    and a change may save more or less than that. A saving that may be nothing counts half, and one of a
+    change of the numbers that is within the run-to-run variation a fifth.
     """
     known = tuple(findings)
     wholes = (each.saving.central_ns / each.saving.share for each in known if each.saving and each.saving.share > 0)
@@ -105,6 +109,8 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         severity, saved, name = _rank(found)
         if found.saving is not None:
             counts = _MAY_BE_NOTHING if found.saving.least_share < NOTHING else 1.0
+            if rule(found.rule).guard is Guard.NUMERIC and found.saving.share < found.saving.spread:
+                counts *= _UNSEEN
             saved *= counts
             if found.severity is Severity.MEDIUM and counts * found.saving.share >= HIGH_SHARE:
                 severity = -Severity.HIGH

@@ -12,8 +12,7 @@ idle_sync           The price of the sync waits. A wait of W ns holds the host b
                     filled. Idle time is theirs while that lead lasts. The lead is never more than the device needs for
                     LAUNCH_QUEUE pieces of work, since the host cannot run further ahead than that. (Idle time within
                     a wait that has another cause, such as the start-up of a first copy, makes no lead.) After the last
-                    work there is none to be launched earlier. Nor are pieces theirs in which the host makes no call of
-                    the runtime for LONG_WORK_NS: it does work of its own then, which the next launch has to await.
+                    work there is none to be launched earlier.
 idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
 idle_unrecorded     At the begin of the recording, before more than FIRST_WORK pieces of work: what ends the gap had
                     been launched more than LAUNCH_LATENCY_LIMIT_NS ago, and nothing that was recorded ran. The device
@@ -31,7 +30,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.compile_events import CompileEvents
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
-from gpuprof.analyses.basics.host_marks import driving_threads, launching, outside_steps
+from gpuprof.analyses.basics.host_marks import launching, outside_steps
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
@@ -54,15 +53,10 @@ CAUSES = (
 # Between queued work, or between a launch's return and its work's begin, recorded runs (V100 to MI300X) show at most
 # 24 µs and 84 µs while the device is free; longer pauses mean that something unrecorded stood in the way.
 LAUNCH_LATENCY_LIMIT_NS = 100_000
-# Between the reads of training loops (V100 to MI300X) the host works for less; where it works for longer, leaving the
-# reads out saved a third of the idle time after them, by simulation.
-LONG_WORK_NS = 10_000_000
 # A copy or a small kernel may run on another stream while the queue drains.
 FIRST_WORK = 8
 # Launches that fit in the device's queue before the next one blocks (docs/design/whatif.md, "launch queue").
 LAUNCH_QUEUE = 1_020
-
-_OWN_WORK = "own_work"
 
 GAPS = TableSchema(
     "gaps",
@@ -103,13 +97,11 @@ class DeviceIdle(Result):
         idle = intervals.complement(device.busy, trace.span_start_ns, trace.span_end_ns)
         begin, end, known = _launches_of_gaps(trace, device.id, idle)
         waiting = Intervals(idle.starts, begin)
-        own_work = intervals.intersect(_long_work(trace), intervals.union(waiting))
         claims = [
             ("idle_outside_steps", outside_steps(trace)),
             ("idle_launch", Intervals(begin, np.minimum(idle.ends, end + LAUNCH_LATENCY_LIMIT_NS))),
             ("idle_compile", intervals.intersect(results.get(CompileEvents).everywhere, intervals.union(waiting))),
             ("idle_input", results.get(Phases).input),
-            (_OWN_WORK, own_work),
             (
                 "idle_sync",
                 _filled_by_a_lead(
@@ -121,7 +113,6 @@ class DeviceIdle(Result):
         ]
         parts = intervals.partition(idle, claims)
         parts["idle_unexplained"] = parts.pop("")
-        parts["idle_host"] = intervals.joined(parts["idle_host"], parts.pop(_OWN_WORK))
         parts = {cause: parts[cause] for cause in CAUSES}
         return cls(device.id, _gaps(idle, parts), parts, {cause: part.total_ns for cause, part in parts.items()})
 
@@ -144,14 +135,6 @@ def _launches_of_gaps(trace: Trace, device: int, idle: Intervals) -> tuple[Array
     if launching(calls).any():
         known |= idle.ends == trace.span_end_ns
     return np.clip(begin, idle.starts, idle.ends), np.clip(end, idle.starts, idle.ends), known
-
-
-def _long_work(trace: Trace) -> Intervals:
-    """When no thread that launches is in a call of the runtime, for LONG_WORK_NS and longer."""
-    calls = trace.calls.take(np.isin(trace.calls["thread"], driving_threads(trace)))
-    free = intervals.complement(intervals.union(intervals.of(calls)), trace.span_start_ns, trace.span_end_ns)
-    long = free.ends - free.starts >= LONG_WORK_NS
-    return Intervals(free.starts[long], free.ends[long])
 
 
 def _before_the_first_work(trace: Trace, device: DeviceTotals, queued: Intervals) -> Intervals:

@@ -61,6 +61,11 @@ class NamedShare:
         return cls(found[0], min(most, 1.0), NamedWhole(found[2]))
 
 
+def may_cost_more(title: str) -> bool:
+    """Whether the title speaks of a wait that was seen, whose removal may shrink others."""
+    return any(seen.search(title) for seen, _ in _COSTS)
+
+
 def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, Saving]:
     """Both, with the saving no larger than the share that the title names.
 
@@ -74,7 +79,7 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     most = named.share * _part_of_the_whole(results, named, saving)
     if _measured(results, saving) and saving.share > most:
         most = saving.ceiling_share
-    elif found.replay_edit is not None and any(seen.search(found.title) for seen, _ in _COSTS):
+    elif found.replay_edit is not None and may_cost_more(found.title):
         most = max(most, saving.share)
     saving = _at_most(saving, min(most, saving.ceiling_share))
     if units.percent(most) == units.percent(named.share) or most <= named.share:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding, Severity
+from gpuprof.rules.saving.named_cause import may_cost_more
 from gpuprof.rules.saving.scope import Scope
 from gpuprof.whatif.predict import MINOR_SHARE, Change, Range, Replay, predict
 
@@ -58,7 +59,7 @@ def retimed(
     if found.central_ns * scaled < _SMALL * expected:
         gain = f"only {units.duration(found.central_ns)}" if found.central_ns > 0 else "nothing"
         finding = _saying(finding, f"As recorded, the change alone saves {gain}: {rest}.")
-    elif expected and found.central_ns * scaled > _MORE * expected:
+    elif expected and found.central_ns * scaled > _MORE * expected and may_cost_more(finding.title):
         finding = replace(finding, explanation=f"{finding.explanation} {more}")
     if scope.share(found.central_ns * scaled) < MINOR_SHARE:
         return replace(finding, severity=Severity.LOW, saving=saving if found.central_ns > 0 else None)

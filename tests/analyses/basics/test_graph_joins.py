@@ -59,7 +59,7 @@ def test_a_number_that_no_operator_has_belongs_to_the_one_before() -> None:
 
 
 def test_a_librarys_node_is_made_by_its_last_operator_without_a_number() -> None:
-    """GIVEN a lookup of fbgemm's, which has no number, after a check that shares the node's number, then torch's own."""
+    """GIVEN a lookup of fbgemm's without a number, after a check that shares the node's number, then torch's own."""
     builder = TraceBuilder().operator("fbgemm::bounds_check", 0, 20).operator("aten::zero_", 2, 5, sequence=7)
     builder.operator("fbgemm::lookup", 30, 20).operator("aten::empty", 32, 3).operator("aten::empty", 55, 3)
     builder.operator("aten::cat", 60, 5, sequence=8).operator("fbgemm::sort", 70, 5)

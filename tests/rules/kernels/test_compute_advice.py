@@ -174,7 +174,8 @@ def test_gradients_are_judged_by_their_kernels_where_the_device_decides() -> Non
     builder = TraceBuilder().span("Optimizer.zero_grad#SGD.zero_grad", 0, 20).operator("aten::zero_", 5, 10)
     builder.kernel("fill", 10, 200, launch_at_us=6)
     found = finding("gradients_zeroed_in_place", builder.kernel("gemm", 210, 790, launch_at_us=16).build())
-    assert found.evidence["cost_ms"] == 0.2
+    # with the 5 µs until the first launch and 4 until it runs, in the range
+    assert found.evidence["cost_ms"] == pytest.approx(0.205, abs=0.005)
 
 
 def test_a_host_that_is_busy_at_first_does_not_silence_what_it_waits_for_later() -> None:
