@@ -43,14 +43,16 @@ def test_the_saving_is_the_predictions() -> None:
 
 
 def test_a_saving_above_what_the_cause_takes_says_why() -> None:
-    def said(bound_ns: float) -> str:
-        found = replace(FOUND, saving=replace(BOUND, central_ns=bound_ns, high_ns=bound_ns))
+    def said(bound_ns: float, title: str = "The device waits for data 40 % of the steps’ time") -> str:
+        found = replace(FOUND, title=title, saving=replace(BOUND, central_ns=bound_ns, high_ns=bound_ns))
         return retimed(Results(run(STEP * 10)), found, no_work, "b").explanation
 
     saved = retimed(Results(run(STEP * 10)), FOUND, no_work, "b").saving
     assert saved is not None
     assert said(saved.central_ns / 1.25).endswith("the change saves more than that: other waits shrink with it.")
     assert said(saved.central_ns / 1.15) == FOUND.explanation
+    # what something takes bounds what its change is said to save
+    assert said(saved.central_ns / 1.25, "It takes 40 % of the steps’ time") == FOUND.explanation
 
 
 def test_what_is_assumed_lowers_the_grade() -> None:
