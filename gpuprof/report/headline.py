@@ -189,8 +189,8 @@ def _around_the_work(results: Results) -> bool:
 
 
 def _long_pauses(trace: Trace, results: Results, category: str) -> str:
-    """`16 pauses of at least 10 ms (the CPU was in Python between operators)`, where most of that idle time is in so
-    few long ones; `a pause of 50 ms (the CPU was in aten::slice)`. Empty else."""
+    """`16 pauses of at least 10 ms, the longest of 50 ms (the CPU was in aten::slice)`, where most of that idle time is
+    in so few long ones; `a pause of 50 ms (…)`. Empty else."""
     part, gaps = results.get(TimeBudget).parts[category], results.get(DeviceIdle).gaps
     long = gaps["end_ns"] - gaps["start_ns"] >= _LONG_PAUSE_NS
     pauses = Intervals(gaps["start_ns"][long], gaps["end_ns"][long])
@@ -200,7 +200,9 @@ def _long_pauses(trace: Trace, results: Results, category: str) -> str:
     did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * pauses.total_ns else ""
     if len(pauses.starts) == 1:
         return f"a pause of {units.duration(pauses.total_ns)}{did}"
-    return f"{len(pauses.starts)} pauses of at least {_LONG_PAUSE_NS // units.NS_PER_MS} ms{did}"
+    longest = units.duration(int((pauses.ends - pauses.starts).max()))
+    least = f"{_LONG_PAUSE_NS // units.NS_PER_MS} ms"
+    return f"{len(pauses.starts)} pauses of at least {least}, the longest of {longest}{did}"
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:

@@ -121,3 +121,23 @@ def test_a_recording_without_operators_says_that_it_lacks_them() -> None:
     assert said in Report.of(device_only.build()).verdict.headline
     assert said not in Report.of(device_only.operator("aten::mm", 0, 100).build()).verdict.headline
     assert "nothing is known of it" in Report.of(TraceBuilder().kernel("gemm", 10, 90).build()).verdict.headline
+
+
+def pausing(*pauses_us: float, doing: str = "aten::slice") -> str:
+    """A recording of many steps of 2 ms, with pauses of the device in which the CPU is in one operator."""
+    builder, at = TraceBuilder(), 0.0
+    for number in range(40):
+        pause = pauses_us[number] if number < len(pauses_us) else 0.0
+        if pause:
+            builder.operator(doing, at, pause)
+        builder.operator("aten::mm", at + pause, 2000).kernel("gemm", at + pause + 10, 1900, launch_at_us=at + pause)
+        at += pause + 2000
+    return Report.of(builder.build()).verdict.headline
+
+
+def test_a_wait_that_is_few_long_pauses_is_told_as_such() -> None:
+    one = pausing(0, 50_000)
+    assert "waiting for the host, most of it in a pause of 50.1 ms (the CPU was in aten::slice)" in one
+    several = pausing(0, 20_000, 50_000, 30_000)
+    assert "most of it in 3 pauses of at least 10 ms, the longest of 50.1 ms (the CPU was in aten::slice)" in several
+    assert "pause" not in pausing(*[0, *[4_000] * 20])
