@@ -71,6 +71,10 @@ _MANY_READS = (
 )
 
 
+# the pace of launching makes none of that length
+_LONG_PAUSE_NS = 10 * units.NS_PER_MS
+
+
 @dataclass(frozen=True)
 class SyncInStep(Rule):
     """See the module."""
@@ -101,11 +105,23 @@ class SyncInStep(Rule):
     def _on_device(self, results: Results, waits: Table) -> Finding | None:
         scope = Scope.of(results)
         waits = followed_by_work(results, waits.take(scope.inside(waits["start_ns"])))
-        blocked = int(waits["duration_ns"].sum())
         idle, lost_ns = idle_after_waits(results, scope, waits)
-        share = scope.share(lost_ns)
-        if share < self.idle_share:
+        if scope.share(lost_ns) < self.idle_share:
             return None
+        found = self._finding(results, scope, waits, idle, lost_ns)
+        long = idle.ends - idle.starts >= _LONG_PAUSE_NS
+        pauses = Intervals(idle.starts[long], idle.ends[long])
+        rest_ns = lost_ns - pauses.total_ns
+        if pauses.total_ns and found.saving is not None and 0 < found.saving.central_ns <= rest_ns:
+            found = self._finding(results, scope, waits, intervals.subtract(idle, pauses), rest_ns, pauses.total_ns)
+        return with_curve(results, found, waits)
+
+    def _finding(
+        self, results: Results, scope: Scope, waits: Table, idle: Intervals, lost_ns: float, pauses_ns: int = 0
+    ) -> Finding:
+        """`pauses_ns`: of long pauses after such waits, which the re-timed run has without them as well."""
+        share, blocked = scope.share(lost_ns), int(waits["duration_ns"].sum())
+        stays = f"; {units.duration(pauses_ns)} in long pauses after them do not" if pauses_ns else ""
         names = Counter(_names(results, waits))
         number = names.total()
         common = ", ".join(f"{name} ({units.count(times)}×)" for name, times in names.most_common(3))
@@ -119,7 +135,7 @@ class SyncInStep(Rule):
             explanation=(
                 f"{units.plural(number, 'wait')}{often} for the device took {units.duration(blocked)}, in "
                 f"{common}. Each empties the device’s queue, and the host loses its lead: {units.duration(lost_ns)} of "
-                "idle time come from that."
+                f"idle time come from that{stays}."
             ),
             evidence={
                 "waits": number,
@@ -127,6 +143,7 @@ class SyncInStep(Rule):
                 "host_blocked_ms": units.milliseconds(blocked),
                 "idle_ms": units.milliseconds(lost_ns),
                 "idle_share": round(share, 4),
+                **({"pauses_ms": units.milliseconds(pauses_ns)} if pauses_ns else {}),
                 "operators": common,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(intervals.of(waits)), ranges_ns=worst(idle)),
@@ -137,8 +154,7 @@ class SyncInStep(Rule):
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
         )
-        found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
-        return with_curve(results, found, waits)
+        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
 
     def _without_device(self, results: Results) -> Finding | None:
         reads, scope = results.get(ScalarReads), Scope.of(results)
