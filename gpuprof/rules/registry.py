@@ -109,7 +109,7 @@ def best_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         severity, saved, name = _rank(found)
         if found.saving is not None:
             counts = _MAY_BE_NOTHING if found.saving.least_share < NOTHING else 1.0
-            if rule(found.rule).guard is Guard.NUMERIC and found.saving.share < found.saving.spread:
+            if found.saving.share < found.saving.spread and rule(found.rule).guard is Guard.NUMERIC:
                 counts *= _UNSEEN
             saved *= counts
             if found.severity is Severity.MEDIUM and counts * found.saving.share >= HIGH_SHARE:

@@ -371,7 +371,6 @@ def test_a_long_evaluation_before_the_training_is_not_recorded_for_long(
     captured = session.stop()
     window = captured.context.window
     assert window is not None and window.started_late and window.steps_seen == 3
-    assert captured.context.sampling["discarded_events"] > 0
 
 
 def test_each_recording_has_its_heap_counted_at_once(new_session: NewSession) -> None:
