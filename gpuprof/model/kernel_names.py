@@ -174,8 +174,8 @@ def short_name(name: str) -> str:
 def function_name(name: str) -> str:
     """What a sentence can hold of a kernel's name, 60 characters at most: its function without namespaces, arguments
     and template parameters, with the functor that torch's general kernels are made of: `vectorized_elementwise_kernel
-    (CUDAFunctor_add)`. Of hipBLASLt's products the begin and the tile. Operators keep their names, Python functions
-    lose folders.
+    (CUDAFunctor_add)`. Of hipBLASLt's products it keeps the start and the tile. Operators keep their
+    names, Python functions lose folders.
     """
     short = short_name(name)
     if _C_PLUS_PLUS.search(short) and ": " not in short and ".py(" not in short:

@@ -110,7 +110,9 @@ class RankCollectives(Result):
             for part in waits
             for late, found in part
         ]
-        return cls(tuple(ranks), groups, tuple(unmatched), _joined([each for _, each in bare]), _by_rank(bare))
+        return cls(
+            tuple(ranks), groups, tuple(unmatched), intervals.joined(*[each for _, each in bare]), _by_rank(bare)
+        )
 
     @property
     def table(self) -> tuple[KindOfGroup, ...]:
@@ -167,13 +169,9 @@ def _waits(found: Corresponding, group: MatchedGroup, own: int | None) -> list[t
     return parts
 
 
-def _joined(parts: list[Intervals]) -> Intervals:
-    return intervals.joined(*parts)
-
-
 def _by_rank(parts: list[tuple[int, Intervals]]) -> dict[int, Intervals]:
     ranks = sorted({rank for rank, _ in parts})
-    return {rank: _joined([each for late, each in parts if late == rank]) for rank in ranks}
+    return {rank: intervals.joined(*(each for late, each in parts if late == rank)) for rank in ranks}
 
 
 def _row(group: MatchedGroup, kind: CollectiveKind) -> KindOfGroup:

@@ -14,7 +14,7 @@ idle_sync           The price of the sync waits. A wait of W ns holds the host b
                     a wait that has another cause, such as the start-up of a first copy, makes no lead.) After the last
                     work there is none to be launched earlier.
 idle_host           The host had not yet launched the work that ends the gap, or, after the last work, launched none.
-idle_unrecorded     At the begin of the recording, before more than FIRST_WORK pieces of work: what ends the gap had
+idle_unrecorded     At the start of the recording, before more than FIRST_WORK pieces of work: what ends the gap had
                     been launched more than LAUNCH_LATENCY_LIMIT_NS ago, and nothing that was recorded ran. The device
                     was busy with what had been launched before the recording.
 idle_unexplained    The rest: the work that ends the gap has no recorded launch, or had been launched long before.

@@ -22,7 +22,7 @@ _NEARLY_ALL = 0.8
 
 
 class UnrecordedWork(ValidityCheck):
-    """Doubtful: at its begin recorded work was queued and nothing recorded ran, so the device was not free."""
+    """Doubtful: at its start recorded work was queued and nothing recorded ran, so the device was not free."""
 
     order = 25
 

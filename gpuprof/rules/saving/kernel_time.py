@@ -8,18 +8,17 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Array, Results
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins
 from gpuprof.analyses.lines.launch_places import LaunchPlaces
-from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.model import intervals
 from gpuprof.model.device import Device
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Severity, Where
+from gpuprof.rules.saving.launch_waits import waits_for_launches
 from gpuprof.rules.saving.retimed import best_share
 from gpuprof.rules.saving.scope import Scope, graded, share_of, worst
 from gpuprof.whatif.changes.kernel_times import kernels_taking
 from gpuprof.whatif.changes.trace_changes import operations_gone
 from gpuprof.whatif.predict import MINOR_SHARE, Range
 
-_HOST_CAUSES = ("idle_host", "idle_launch")
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait,
 # unless re-timing shows otherwise
 _COMPUTES_SHARE = 0.5
@@ -49,10 +48,7 @@ class KernelTime:
         use, scope, kernels = results.get(DeviceActivity).primary, Scope.of(results), results.get(KernelOrigins)
         if use is None:
             return None
-        parts = results.get(DeviceIdle).parts
-        late = sum(
-            intervals.intersect(parts.get(cause, intervals.EMPTY), scope.within).total_ns for cause in _HOST_CAUSES
-        )
+        late = intervals.intersect(waits_for_launches(results), scope.within).total_ns
         computing = intervals.intersect(use.compute, scope.within).total_ns
         inside = scope.inside(kernels.start_ns)
         return cls(
