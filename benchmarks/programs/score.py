@@ -53,6 +53,8 @@ def _located(cells: list[str], recipe: Recipe, told: Mapping[str, Any]) -> str:
         cell = None if spot["profiled"] else spot["cell"]
         if (cell, spot["line"]) in wanted or (None, spot["cell_line"]) in wanted:
             return f"hot spot {number}, its line"
+        if wanted & {(cell, each["line"]) for each in spot["lines"]}:
+            return f"hot spot {number}, one of its {len(spot['lines'])} lines"
         caller = spot.get("called_from")
         if caller and ((None if caller["profiled"] else caller["cell"]), caller["line"]) in wanted:
             return f"hot spot {number}, where it was called"

@@ -43,6 +43,8 @@ def _located(cell: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     for number, spot in enumerate(told["hot_spots"], 1):
         if spot["profiled"] and lines & {spot["line"], spot["cell_line"]}:
             return f"hot spot {number}, its line"
+        if spot["profiled"] and lines & {each["line"] for each in spot["lines"]}:
+            return f"hot spot {number}, one of its {len(spot['lines'])} lines"
         if any(names_call(spot["what"], call) for call in calls):
             return f"hot spot {number}, its call"
     for each in (told["process_memory"] or {}).get("grown", []):

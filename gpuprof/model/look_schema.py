@@ -44,7 +44,12 @@ LOOKED_OPERATORS = TableSchema(
     "one operator in the iterations of the close look, by the order in which they ended",
     (
         Column("start_ns", "int64", "ns", "when it began, Unix time"),
-        Column("duration_ns", "int64", "ns", "how long the operator alone took on the host, fingerprints left out"),
+        Column(
+            "duration_ns",
+            "int64",
+            "ns",
+            "how long the operator alone took on the host, fingerprints left out; read as 3 × the usual at most",
+        ),
         Column("name", "int32", "index of names", "its name with the overload, such as aten::sum.dim_IntList"),
         Column("iteration", "int32", "iteration of the look", "from 0; -1 where iterations are not known"),
         Column(

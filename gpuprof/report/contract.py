@@ -192,6 +192,7 @@ def _hot_spot(spot: HotSpot) -> dict[str, Any]:
         "cell": spot.execution_count,
         "file": None if spot.is_cell or spot.execution_count is not None else spot.source_file,
         "line": spot.line,
+        "lines": [{"line": line, "share": share} for line, share in spot.lines],
         "cell_line": spot.cell_line,
         "called_from": _called_from(spot.called_from),
         "function": spot.function,

@@ -172,4 +172,5 @@ def _speaks_of(finding: Finding, spot: HotSpot) -> bool:
     lines, saving = finding.where.lines, finding.saving
     if not lines:
         return saving is None or saving.share >= spot.share
-    return spot.line is None or not {spot.line, spot.cell_line, *spot.way}.isdisjoint(lines)
+    own = {spot.line, *(line for line, _ in spot.lines)} if spot.is_cell else set()
+    return spot.line is None or not own.union({spot.cell_line}, spot.way).isdisjoint(lines)

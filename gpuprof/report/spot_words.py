@@ -19,7 +19,8 @@ OWN_CODE = "its own code"
 
 
 def place(spot: HotSpot | MemoryAt) -> str:
-    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown.
+    """`line 12 of the cell`, `line 7 of In [3] (called from line 40)`, or a line of a module; empty where unknown. Of
+    several lines: `lines 4, 7 and 9 of Head.forward in In [3]`.
 
     A model's line is called from the line that calls the model, a function's from the line that calls the function; a
     line of a module of the user's from a line of the cell.
@@ -27,6 +28,8 @@ def place(spot: HotSpot | MemoryAt) -> str:
     if spot.source_file is None:
         return ""
     line = "" if spot.line is None else f"line {spot.line} of "
+    if isinstance(spot, HotSpot) and spot.lines:
+        line = _several(spot)
     own = f"{line}{_source(spot.source_file, spot.is_cell, spot.execution_count)}"
     caller = spot.called_from if isinstance(spot, HotSpot) else None
     if caller is not None:
@@ -34,6 +37,13 @@ def place(spot: HotSpot | MemoryAt) -> str:
         return f"{own} (called from line {caller.line} of {named})"
     called = "" if spot.is_cell or spot.cell_line is None else f" (called from line {spot.cell_line} of the cell)"
     return f"{own}{called}"
+
+
+def _several(spot: HotSpot) -> str:
+    """`lines 4, 7 and 9 of Head.forward in `."""
+    told = [str(line) for line, _ in spot.lines]
+    last = f"{spot.more_lines} more" if spot.more_lines else told.pop()
+    return f"lines {', '.join(told)} and {last} of {(spot.function or '').replace('<locals>.', '')} in "
 
 
 def _source(source_file: str, is_cell: bool, execution_count: int | None) -> str:

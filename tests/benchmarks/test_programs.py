@@ -83,8 +83,12 @@ def said(*spots: dict[str, Any], findings: tuple[dict[str, Any], ...] = ()) -> d
     return {"json": {"hot_spots": list(spots), "findings": list(findings)}}
 
 
-def spot(line: int, cell: int | None = None, cell_line: int | None = None, what: str = "") -> dict[str, Any]:
-    return {"profiled": cell is None, "cell": cell or 6, "line": line, "cell_line": cell_line or line, "what": what}
+def spot(
+    line: int, cell: int | None = None, cell_line: int | None = None, what: str = "", lines: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    several = [{"line": each, "share": 0.03} for each in lines]
+    at = {"profiled": cell is None, "cell": cell or 6, "line": line, "cell_line": cell_line or line}
+    return {**at, "lines": several, "what": what}
 
 
 def finding(line: int, severity: str) -> dict[str, Any]:
@@ -98,6 +102,7 @@ def finding(line: int, severity: str) -> dict[str, Any]:
         (said(spot(9), spot(3)), "hot spot 2, its line"),
         (said(spot(2, cell=4, cell_line=9)), "hot spot 1, its line"),
         (said(spot(2, cell=3, cell_line=9)), ""),
+        (said(spot(9, cell=4, cell_line=9, lines=(2, 9))), "hot spot 1, one of its 2 lines"),
         (said(spot(2, cell=9, cell_line=3)), "hot spot 1, its line"),
         (said(spot(9, what="a.b.slow")), "hot spot 1, its call"),
         (said(findings=(finding(3, "high"),)), "finding some"),

@@ -22,8 +22,16 @@ def told(**said: Any) -> dict[str, Any]:
     return {"json": {**nothing, **said}}
 
 
-def spot(line: int | None, *, cell_line: int | None = None, what: str = "", profiled: bool = True) -> dict[str, Any]:
-    return {"line": line, "cell_line": cell_line, "what": what, "profiled": profiled}
+def spot(
+    line: int | None,
+    *,
+    cell_line: int | None = None,
+    what: str = "",
+    profiled: bool = True,
+    lines: tuple[int, ...] = (),
+) -> dict[str, Any]:
+    several = [{"line": each, "share": 0.03} for each in lines]
+    return {"line": line, "lines": several, "cell_line": cell_line, "what": what, "profiled": profiled}
 
 
 def finding(*lines: int, severity: str = "medium") -> dict[str, Any]:
@@ -37,6 +45,8 @@ def finding(*lines: int, severity: str = "medium") -> dict[str, Any]:
         (told(hot_spots=[spot(2), spot(4)]), "hot spot 2, its line"),
         (told(hot_spots=[spot(4, profiled=False)]), ""),
         (told(hot_spots=[spot(9, cell_line=4)]), "hot spot 1, its line"),
+        (told(hot_spots=[spot(9, lines=(4, 9))]), "hot spot 1, one of its 2 lines"),
+        (told(hot_spots=[spot(9, lines=(4, 9), profiled=False)]), ""),
         (told(hot_spots=[spot(2, what="sklearn.metrics._ranking.roc_auc_score")]), "hot spot 1, its call"),
         (told(hot_spots=[spot(2, what="torch.cat")]), "hot spot 1, its call"),
         (told(hot_spots=[spot(2, what="concatenate")]), ""),

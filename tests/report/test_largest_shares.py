@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
+from gpuprof.analyses.accounts.hot_spot import HotSpot
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.look import Look, LookedPlace
 from gpuprof.model.trace import Trace
 from gpuprof.report import Report
-from gpuprof.report.largest_shares import elsewhere, explained_share, goes_to, minor_only
+from gpuprof.report.largest_shares import _speaks_of, elsewhere, explained_share, goes_to, minor_only
 from gpuprof.report.verdict import Verdict
 from gpuprof.rules.base.finding import Finding, Saving, Severity, Where
 from tests.analyses.accounts.cells import cell, line
@@ -231,3 +234,14 @@ def test_what_findings_cover_is_the_time_of_their_lines_or_their_times() -> None
     both = (about(during=(0, 60_000)), about(during=(50_000, 200_000)))
     assert explained_share(recorded, both[:1]) == pytest.approx(0.6)
     assert explained_share(recorded, both) == 1.0
+
+
+def test_a_finding_speaks_of_the_lines_of_its_own_cell_and_of_each_of_several() -> None:
+    spot = HotSpot(60, 0.6, Phase.FORWARD, "", source_file="a", is_cell=True, line=7, lines=((5, 0.3), (7, 0.3)))
+    elsewhere_defined = replace(spot, is_cell=False, cell_line=20)
+
+    def speaks(of: HotSpot, line: int) -> bool:
+        return _speaks_of(Finding("unread", Severity.HIGH, "A", "B.", {}, "C.", where=Where(lines=(line,))), of)
+
+    assert speaks(spot, 7) and speaks(spot, 5) and not speaks(spot, 6)
+    assert speaks(elsewhere_defined, 20) and not speaks(elsewhere_defined, 7) and not speaks(elsewhere_defined, 5)

@@ -8,6 +8,8 @@ from gpuprof.analyses.accounts.phase import Phase
 
 MOST = 5
 LEAST_SHARE = 0.03
+# of a function whose lines are small each by itself
+MOST_LINES = 6
 _IMPORTS = ("import of ", "importlib.")
 
 
@@ -34,7 +36,9 @@ class HotSpot:
     `by_text`: nothing was seen below the line, and `what` is the one call that its text has.
     `error`: the standard error of the share, where it was sampled. `called_from`: where the line belongs to a model,
     the line that called the model; to another function, the line that called that; for most of the spot's time. `way`:
-    lines of the profiled cell on the stacks of at least half of that time, its own included, ascending.
+    lines of the profiled cell on the stacks of at least half of that time, its own included, ascending. `lines`: where
+    the spot is several lines of one function, these with their shares of the whole, ascending, six at most; `line` is
+    the largest of them, and `more_lines` the number of those left out.
     """
 
     ns: int
@@ -53,6 +57,8 @@ class HotSpot:
     by_text: bool = False
     way: tuple[int, ...] = ()
     phase_share: float | None = None
+    lines: tuple[tuple[int, float], ...] = ()
+    more_lines: int = 0
 
 
 def is_import(spot: HotSpot) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from gpuprof.analyses.accounts.called import called, called_by_text, functions_below
-from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, CalledFrom, HotSpot
+from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, MOST_LINES, CalledFrom, HotSpot
 from gpuprof.analyses.accounts.line_operators import LineOperators
 from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.phase import PHASES, Phase
@@ -24,6 +24,11 @@ from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
 _MOST_OF_IT = 0.5
+# of the whole: a larger line is a spot by itself, a smaller one is not worth naming
+_BY_ITSELF = 0.08
+_LEAST_LINE = 0.01
+# of the small lines of a function: where one has more, the others are not worth naming with it
+_ONE_OF_MANY = 2 / 3
 _OWN = ("cell", "notebook", "module")
 # the code of a cell itself: what calls it is the notebook
 _TOP = "<module>"
@@ -59,49 +64,99 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
     known = at >= 0
     apart = np.where(np.isin(phase, [PHASES.index(each) for each in _BESIDE_TRAINING]), phase, -1)
     keys = np.column_stack((places[at[known]], apart[known]))
-    distinct, group = np.unique(keys, axis=0, return_inverse=True)
-    group = group.reshape(-1)
+    distinct, line_of = np.unique(keys, axis=0, return_inverse=True)
+    line_of = line_of.reshape(-1)
+    by_line = np.bincount(line_of, weights=lasted[known], minlength=len(distinct))
+    joint = _joint(distinct, by_line / total_ns, _main_phase(line_of, phase[known], lasted[known]), _tops(stacks))
+    group = joint[line_of]
     spent = np.bincount(group, weights=lasted[known], minlength=len(distinct))
     exact = np.bincount(group, weights=(lasted * stretches.exact)[known], minlength=len(distinct))
     errors = stretches.error(spent / total_ns, exact / total_ns, trace)
-    named = results.get(LineOperators).names
     found = []
     for row in np.argsort(-spent, kind="stable")[:MOST]:
-        share = float(spent[row] / total_ns)
-        if share < LEAST_SHARE:
+        if spent[row] < LEAST_SHARE * total_ns:
             break
+        lines = np.flatnonzero(joint == row)
+        heaviest = distinct[lines[by_line[lines].argmax()]]
         rows = np.flatnonzero(known)[group == row]
-        of_phase = np.bincount(phase[rows], weights=lasted[rows])
-        file, line, function, _ = (int(each) for each in distinct[row])
-        described = stacks.files[file]
-        what, what_share = called(trace, stacks, node[rows], lasted[rows], own)
-        operator = named.get((described.filename, line), "")
-        in_text, in_text_share = ("", 0.0)
-        if not what and not operator:
-            in_text, in_text_share = _in_text(trace, stacks, own, (file, line), (node[rows], lasted[rows]))
+        spot = _spot(trace, results, stacks, own, tuple(int(each) for each in heaviest[:3]), rows, len(lines) == 1)
+        told = sorted(lines, key=lambda each: -by_line[each])[:MOST_LINES] if len(lines) > 1 else []
         found.append(
-            HotSpot(
-                ns=int(spent[row]),
-                share=share,
-                phase=PHASES[int(of_phase.argmax())],
-                phase_share=float(of_phase.max() / of_phase.sum()),
-                what=what or operator or in_text,
-                what_share=what_share if what else in_text_share if in_text else None,
-                source_file=described.filename,
-                is_cell=described.kind == "cell",
-                execution_count=trace.context.described(described).execution_count,
-                line=line if line > 0 else None,
-                cell_line=_cell_line(results, node[rows], lasted[rows]),
-                function=stacks.functions[function] or None,
+            replace(
+                spot,
+                share=float(spent[row] / total_ns),
                 error=float(errors[row]),
-                called_from=None
-                if described.kind == "cell" and stacks.functions[function] == _TOP
-                else _called_from(trace, results, stacks, own, (file, line), (node[rows], lasted[rows])),
-                by_text=bool(in_text),
-                way=_way(trace, stacks, node[rows], lasted[rows]),
+                lines=tuple(sorted((int(distinct[each, 1]), float(by_line[each] / total_ns)) for each in told)),
+                more_lines=len(lines) - len(told) if told else 0,
             )
         )
     return tuple(found)
+
+
+def _main_phase(line_of: Array, phase: Array, lasted: Array) -> Array:
+    """The phase of most of each line's time, as its place in PHASES."""
+    by_phase = np.zeros((int(line_of.max(initial=-1)) + 1, len(PHASES)))
+    np.add.at(by_phase, (line_of, phase), lasted)
+    most: Array = by_phase.argmax(axis=1)
+    return most
+
+
+def _tops(stacks: SampledStacks) -> Array:
+    """The functions that are the code of a cell or module itself, as rows of the names."""
+    return np.flatnonzero(np.array([each == _TOP for each in stacks.functions], bool))
+
+
+def _joint(distinct: Array, share: Array, phase: Array, tops: Array) -> Array:
+    """For each line the row of the line that it is shown with: lines of one function and phase that are small each by
+    itself are one spot. Which of many small lines comes first is chance; that their function takes the time is not.
+
+    `distinct`: file, line, function and the phases kept apart; `share` of the whole, 0..1; `phase`: of most of it.
+    """
+    small = (share < _BY_ITSELF) & (share >= _LEAST_LINE) & (distinct[:, 1] > 0) & ~np.isin(distinct[:, 2], tops)
+    joint = np.arange(len(distinct))
+    functions = np.column_stack((distinct[:, (0, 2, 3)], phase))[small]
+    _, function = np.unique(functions, axis=0, return_inverse=True)
+    rows = np.flatnonzero(small)
+    for each in np.unique(function):
+        of_function = rows[function.reshape(-1) == each]
+        if share[of_function].max() <= _ONE_OF_MANY * share[of_function].sum():
+            joint[of_function] = of_function[0]
+    return joint
+
+
+def _spot(
+    trace: Trace, results: Results, stacks: SampledStacks, own: Array, place: tuple[int, ...], rows: Array, single: bool
+) -> HotSpot:
+    """What is known of these rows of the stretches, but for their share of the whole. `place`: file, line and function;
+    `single`: they have no other line."""
+    stretches = results.get(Stretches)
+    node, lasted = stretches.node[rows], stretches.spent_ns[rows]
+    of_phase = np.bincount(results.get(SamplePhases).phase[rows], weights=lasted)
+    file, line, function = place
+    described = stacks.files[file]
+    what, what_share = called(trace, stacks, node, lasted, own)
+    operator = results.get(LineOperators).names.get((described.filename, line), "") if single else ""
+    in_text, in_text_share = ("", 0.0)
+    if single and not what and not operator:
+        in_text, in_text_share = _in_text(trace, stacks, own, (file, line), (node, lasted))
+    top = described.kind == "cell" and stacks.functions[function] == _TOP
+    return HotSpot(
+        ns=int(lasted.sum()),
+        share=0.0,
+        phase=PHASES[int(of_phase.argmax())],
+        phase_share=float(of_phase.max() / of_phase.sum()),
+        what=what or operator or in_text,
+        what_share=what_share if what else in_text_share if in_text else None,
+        source_file=described.filename,
+        is_cell=described.kind == "cell",
+        execution_count=trace.context.described(described).execution_count,
+        line=line if line > 0 else None,
+        cell_line=_cell_line(results, node, lasted),
+        function=stacks.functions[function] or None,
+        called_from=None if top else _called_from(trace, results, stacks, own, (file, line), (node, lasted)),
+        by_text=bool(in_text),
+        way=_way(trace, stacks, node, lasted),
+    )
 
 
 def _way(trace: Trace, stacks: SampledStacks, node: Array, spent: Array) -> tuple[int, ...]:

@@ -212,3 +212,61 @@ def test_a_wait_for_data_is_a_spot_of_a_recording_without_stacks() -> None:
     assert [(each.what, each.phase, round(each.share, 2)) for each in spots][:1] == [
         ("DataLoader.__next__", Phase.DATA, 0.75)
     ]
+
+
+def head(*milliseconds: float, at_us: float = 20_000, name: str = "Head.forward") -> TraceBuilder:
+    """Lines 4, 5, … of a function of the cell, one after the other."""
+    builder = TraceBuilder()
+    for number, each in enumerate(milliseconds, 4):
+        builder.stack(at_us, each * 1000, line(20), line(number, name))
+        at_us += each * 1000
+    return builder
+
+
+def test_small_lines_of_one_function_are_one_spot() -> None:
+    """Which of them is among the first five by itself is chance."""
+    builder = head(4, 3, 5, 2, 4).stack(38_000, 82_000, line(30), BACKWARD)
+    first, second = spots(builder)
+    assert first.line == 30 and not first.lines
+    assert second.share == pytest.approx(0.18) and second.ns == 18_000_000
+    assert (second.line, second.function, second.more_lines) == (6, "Head.forward", 0)
+    assert [each for each, _ in second.lines] == [4, 5, 6, 7, 8]
+    assert sum(share for _, share in second.lines) == pytest.approx(second.share)
+    assert place(second) == "lines 4, 5, 6, 7 and 8 of Head.forward in the cell (called from line 20 of the cell)"
+
+
+def test_of_many_small_lines_the_six_largest_are_told() -> None:
+    spot = spots(head(1, 2, 3, 4, 5, 6, 7, 7.5).stack(55_500, 64_500, line(30), BACKWARD))[1]
+    assert [each for each, _ in spot.lines] == [6, 7, 8, 9, 10, 11] and spot.more_lines == 2
+    assert place(spot).startswith("lines 6, 7, 8, 9, 10, 11 and 2 more of Head.forward in the cell")
+
+
+@pytest.mark.parametrize(
+    ("lasted", "lines"),
+    [
+        ((4, 5), [4, 5]),
+        # one has most of it
+        ((2, 7), []),
+        # each of these is a spot by itself
+        ((10, 9), []),
+        # less than 1 % each is not worth naming
+        ((0.9, 4), []),
+    ],
+)
+def test_lines_are_joined_where_none_of_them_stands_for_the_others(lasted: tuple[float, ...], lines: list[int]) -> None:
+    builder = head(*lasted).stack(20_000 + 1000 * sum(lasted), 1000 * (100 - sum(lasted)), line(30), BACKWARD)
+    assert [[each for each, _ in spot.lines] for spot in spots(builder)[1:2]] == [lines]
+
+
+def test_lines_of_two_functions_or_of_the_cell_itself_stay_apart() -> None:
+    builder = head(4, 4).stack(28_000, 4_000, line(20), line(40, "Other.forward"))
+    builder.stack(32_000, 5_000, line(30)).stack(37_000, 5_000, line(31)).stack(42_000, 78_000, line(32), BACKWARD)
+    found = spots(builder)
+    assert [[each for each, _ in spot.lines] for spot in found] == [[], [4, 5], [], [], []]
+
+
+def test_lines_of_two_phases_stay_apart() -> None:
+    train = (line(20), line(4, "train"), BACKWARD)
+    builder = TraceBuilder().stack(20_000, 5_000, *train).stack(25_000, 5_000, line(20), line(5, "train"), CALL)
+    builder.stack(30_000, 70_000, line(32), BACKWARD)
+    assert all(not spot.lines for spot in spots(builder))
