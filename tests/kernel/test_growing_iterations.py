@@ -73,7 +73,9 @@ def test_a_prefix_that_is_read_again_grows_and_a_kept_state_does_not(tmp_path: P
     (finding,) = (each for each in again["findings"] if each["rule"] == "growing_iterations")
     # beside other work the growing part is a smaller share
     assert finding["where"]["lines"] == [5, 6] and finding["severity"] in ("medium", "high")
-    assert finding["saving"]["grade"] == "C" and "use_cache=True" in finding["change"]
+    assert finding["saving"]["grade"] == "C"
+    # by the times of the iterations, else by the text and the samples
+    assert any(each in finding["change"] for each in ("use_cache=True", "Keep the state that the model returns"))
 
     # the first one has no state; so short a cell may end before its line was looked at
     assert kept["iterations"]["count"] in (149, 150) and kept["iterations"]["line"] in (4, None)
