@@ -37,6 +37,8 @@ _OWN = "gpuprof/"
 _ONCE = (
     *("session/session.py", "look/close_look.py", "look/mode_stack.py", "look/look_watch.py", "profiler/kineto.py"),
     *("look/operator_log.py", "look/operator_seen.py", "look/values.py"),
+    # while kernels are recorded
+    "stacks/thread_sampler.py",
     *("profiler/trace_file.py", "<frozen importlib", "gpuprof/ingest/", "gpuprof/profiling/", "gpuprof/analyses/"),
 )
 # py-spy leaves out the first folders of a path

@@ -17,6 +17,8 @@ from gpuprof.model.trace import Trace
 LEAST_ACCESSES = 100
 # a row that short is handled beside its numbers: `table[state].argmax()`
 _ROW = 8
+# of the numbers taken: with less done with them, they are rows of a data set that are put together
+_LEAST_USED = 0.25
 _TAKES = frozenset(("select", "unbind", "index", "slice", "narrow"))
 _WRITES = frozenset(("fill_", "copy_", "index_put_", "add_", "sub_", "mul_", "div_"))
 
@@ -24,7 +26,7 @@ _WRITES = frozenset(("fill_", "copy_", "index_put_", "add_", "sub_", "mul_", "di
 @dataclass(frozen=True, eq=False)
 class LookedNumbers(Result):
     """Runs of operators on tensors of one element, or of a few, with at least 100 in a run that take a single number
-    out of a larger tensor.
+    out of a larger tensor, and a quarter as many at least that read, write or compute with them.
 
     `accesses` of the longest run, `writes` of them all. `rows` of looked_operators are those of all runs, `share` of
     the time of all operators, 0..1; `places`: rows of the looked places, most time first. `graph`: autograd recorded
@@ -57,6 +59,8 @@ class LookedNumbers(Result):
         writes = single & operators["writes"] & named(trace, operators, _WRITES)
         run = np.cumsum(~single)
         number = np.bincount(run[single], access[single], minlength=int(run[-1]) + 1)
+        used = np.bincount(run[single & (~takes & ~graph.view | writes)], minlength=len(number))
+        number[used < _LEAST_USED * number] = 0
         rows = np.flatnonzero(single & (number[run] >= LEAST_ACCESSES))
         if not len(rows):
             return cls()

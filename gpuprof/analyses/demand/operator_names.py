@@ -54,8 +54,11 @@ ATTENTION = _words("""
     _scaled_dot_product_efficient_attention scaled_dot_product_attention
     """)
 
-# They take elements of their first argument that their other arguments name: no more than their result has.
-TAKES = frozenset({"index", "index_select", "gather", "embedding", "take", "masked_select", "take_along_dim"})
+# They take elements of their first argument that their other arguments name: no more than their result has. So do
+# views that are written out.
+TAKES = frozenset({"index", "index_select", "gather", "embedding", "take", "masked_select", "take_along_dim"}) | {
+    "diagonal_copy", "narrow_copy", "select_copy", "slice_copy"
+}  # fmt: skip
 
 # With full matrices, larger ones than the smaller side needs: by results, the place of `full_matrices` is 1.
 DECOMPOSITIONS = frozenset({"_linalg_svd", "linalg_svd"})

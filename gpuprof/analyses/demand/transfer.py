@@ -17,6 +17,7 @@ from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.need import Axis, Need, both, box, everything, nothing, size
 
 Shape = tuple[int, ...]
+_MATRIX = 2
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,11 @@ def _takes(applied: Applied, position: int) -> Need | None:
     return None if position else whole.at_most(applied.results[0].elements)
 
 
+def _trace(applied: Applied, position: int) -> Need | None:
+    shape = applied.reads[position]
+    return everything(shape).at_most(min(shape)) if len(shape) == _MATRIX else None
+
+
 def _cat(applied: Applied, position: int) -> Need | None:
     need, shape = applied.results[0], applied.reads[position]
     axes = applied.arguments[1] if applied.arguments is not None and len(applied.arguments) > 1 else None
@@ -257,6 +263,7 @@ _KINDS: _Kinds = (
     (names.BATCHED_CHANNELS, _batched_channels),
     (names.ATTENTION, _attention),
     (names.TAKES, _takes),
+    (frozenset({"trace"}), _trace),
     (frozenset({"linear"}), _linear),
     (frozenset({"cat"}), _cat),
     (frozenset({"stack"}), _stack),

@@ -58,7 +58,12 @@ def _windows(kept: KeptTensors) -> str:
     axes = len(kept.shape)
     if axes <= _SERIES:
         return f"`{view}` of a series `x` with one axis"
-    return f"`{view}{moved}`" if axes == _SERIES + 1 else f"`{far.format(view)}`"
+    # each value stands in as many windows as these have positions, by a step of one
+    last = kept.shape[-1] >= kept.repeated_times
+    if last and kept.shape[1] < kept.repeated_times:
+        return f"`{view}`"
+    in_order = f"`{view}{moved}`" if axes == _SERIES + 1 else f"`{far.format(view)}`"
+    return f"{in_order}, or `{view}` where the positions come last" if last else in_order
 
 
 def zeros(kept: KeptTensors) -> NeedlessMemory:

@@ -78,7 +78,8 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
         return found, saving
     most = named.share * _part_of_the_whole(results, named, saving)
     if _measured(results, saving) and saving.share > most:
-        most = saving.ceiling_share
+        # the ceiling may be that of all that is like the cause
+        most = max(most, saving.most_share)
     elif found.replay_edit is not None and may_cost_more(found.title):
         most = max(most, saving.share)
     saving = _at_most(saving, min(most, saving.ceiling_share))

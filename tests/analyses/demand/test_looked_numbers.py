@@ -102,7 +102,14 @@ def too_few() -> float:
     return sum(x[i].item() for i in range(99))
 
 
-@pytest.mark.parametrize("code", [read_once, rows_of_a_table, single_numbers, between_work_on_all, too_few])
+def rows_put_together() -> list[torch.Tensor]:
+    """As a DataLoader does: a number of each row is only taken, not read."""
+    x, y = torch.rand(200, 30), torch.rand(200)
+    columns = zip(*[(x[i], y[i]) for i in range(200)], strict=True)
+    return [torch.stack(each) for each in columns]
+
+
+@pytest.mark.parametrize("code", [rows_put_together, read_once, rows_of_a_table, single_numbers, between_work_on_all, too_few])
 def test_what_takes_no_run_of_numbers(code: Callable[[], Any]) -> None:
     found = seen(code)
     assert (found.accesses, found.rows, found.share) == (0, None, 0.0)

@@ -252,3 +252,11 @@ def test_elementwise_operators_are_so_to_torch() -> None:
     for name in names.ELEMENTWISE - others:
         packet = getattr(torch.ops.aten, name)
         assert any(torch.Tag.pointwise in getattr(packet, each).tags for each in packet.overloads()), name
+
+
+def test_a_diagonal_that_is_copied_or_added_up() -> None:
+    """`torch.diag(a @ b)` and `torch.trace(a @ b)`."""
+    copied, whole = everything((4,)), everything(())
+    assert needed("diagonal_copy", copied, (4, 4)) == [4]
+    assert needed("trace", whole, (4, 6)) == [4]
+    assert needed("trace", whole, (2, 4, 6)) == [48]

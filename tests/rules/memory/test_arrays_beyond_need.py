@@ -166,6 +166,8 @@ WINDOWS = "np.lib.stride_tricks.sliding_window_view(x, length, axis=0)[::step]"
         ((9, 5), "with `x.unfold(0, length, step)` of a series", f"with `{WINDOWS}` of a series"),
         ((9, 5, 3), "`x.unfold(0, length, step).transpose(1, 2)`", f"`{WINDOWS}.swapaxes(1, 2)`"),
         ((9, 5, 3, 4), "`x.unfold(0, length, step).movedim(-1, 1)`", f"`np.moveaxis({WINDOWS}, -1, 1)`"),
+        ((99, 3, 12), "with `x.unfold(0, length, step)`, repeated", f"with `{WINDOWS}`, repeated"),
+        ((99, 12, 12), "or `x.unfold(0, length, step)` where the positions", f"or `{WINDOWS}` where the positions"),
         (None, "`x.unfold(0, length, step)`, followed by `.transpose(1, 2)`", f"`{WINDOWS}`, followed by `.swapaxes"),
     ],
 )
