@@ -109,7 +109,9 @@ def rows_put_together() -> list[torch.Tensor]:
     return [torch.stack(each) for each in columns]
 
 
-@pytest.mark.parametrize("code", [rows_put_together, read_once, rows_of_a_table, single_numbers, between_work_on_all, too_few])
+@pytest.mark.parametrize(
+    "code", [rows_put_together, read_once, rows_of_a_table, single_numbers, between_work_on_all, too_few]
+)
 def test_what_takes_no_run_of_numbers(code: Callable[[], Any]) -> None:
     found = seen(code)
     assert (found.accesses, found.rows, found.share) == (0, None, 0.0)
