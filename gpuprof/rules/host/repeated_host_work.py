@@ -26,6 +26,7 @@ from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.cell.wanted_work import few_of_order, is_redrawn, is_stored_into
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
+from gpuprof.rules.host.searched_items import searched_item
 from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
 from gpuprof.rules.reads.last_attributes import last_attributes
 from gpuprof.rules.reads.last_results import last_results
@@ -96,6 +97,9 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
             return shorter
     if family not in _BROAD or not line.depth:
         return found
+    searched = searched_item(line, nodes, source)
+    if searched is not None:
+        return searched
     seen = results.context.operands
     return item_call(line, nodes, source, lambda at: operands_at(seen, line.file, at)) or found
 

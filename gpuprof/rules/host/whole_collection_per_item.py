@@ -2,11 +2,11 @@
 
 What it finds
     A line that takes 10% of the cell or more, runs again and again, and goes through all of one large object each time:
-    `list.index`, `in` on a list, a boolean mask over a whole table, `list(memory)`, `np.array(memory)`,
-    `choice(…, p=weights)`, `shuffle`, `np.isin(…, known)`, a table that is joined to itself with one more row, a list
-    that is read from its beginning whenever it got longer, a sum over the rest of a list for each of its places. The
-    line is known by samples of the stack over the whole cell, the object by looks at the names of the function that
-    runs.
+    `list.index`, `in` on a list (also on one that is taken out of a larger container for each item), a boolean mask
+    over a whole table, `list(memory)`, `np.array(memory)`, `choice(…, p=weights)`, `shuffle`, `np.isin(…, known)`, a
+    table that is joined to itself with one more row, a list that is read from its beginning whenever it got longer, a
+    sum over the rest of a list for each of its places. The line is known by samples of the stack over the whole cell,
+    the object by looks at the names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.
@@ -111,7 +111,7 @@ class WholeCollectionPerItem(Rule):
         family, over = found.operation.family, found.operation.over
         title = _TITLES[family].format(kind=object_words(over), often=often(found))
         title = title[0].upper() + title[1:]
-        change = _change(results, found).format(name=over.name)
+        change = found.operation.advice or _change(results, found).format(name=over.name)
         return judged(results, self.name, found, title, change, (self.medium_share, self.high_share))
 
 
