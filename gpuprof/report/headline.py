@@ -190,22 +190,19 @@ def _around_the_work(results: Results) -> bool:
 
 def _long_pauses(trace: Trace, results: Results, category: str) -> str:
     """`16 pauses of at least 10 ms, the longest of 50 ms (the CPU was in aten::slice)`, where most of that idle time is
-    in so few long ones; `a pause of 50 ms (…)`. Empty else. Of a gap between two pieces of work only that idle time
-    counts."""
+    in so few long ones; `a pause of 50 ms (…)`. Empty else."""
     part, gaps = results.get(TimeBudget).parts[category], results.get(DeviceIdle).gaps
-    lasted_ns = intervals.covered(part, gaps["start_ns"], gaps["end_ns"])
-    long = lasted_ns >= _LONG_PAUSE_NS
-    total_ns = int(lasted_ns[long].sum())
-    if total_ns <= _MOST * part.total_ns:
+    long = gaps["end_ns"] - gaps["start_ns"] >= _LONG_PAUSE_NS
+    pauses = Intervals(gaps["start_ns"][long], gaps["end_ns"][long])
+    if intervals.intersect(pauses, part).total_ns <= _MOST * part.total_ns:
         return ""
-    pauses = intervals.intersect(Intervals(gaps["start_ns"][long], gaps["end_ns"][long]), part)
     work = work_within(trace, results, pauses)[:1]
-    did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * total_ns else ""
-    if np.count_nonzero(long) == 1:
-        return f"a pause of {units.duration(total_ns)}{did}"
-    longest = units.duration(int(lasted_ns[long].max()))
+    did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * pauses.total_ns else ""
+    if len(pauses.starts) == 1:
+        return f"a pause of {units.duration(pauses.total_ns)}{did}"
+    longest = units.duration(int((pauses.ends - pauses.starts).max()))
     least = f"{_LONG_PAUSE_NS // units.NS_PER_MS} ms"
-    return f"{np.count_nonzero(long)} pauses of at least {least}, the longest of {longest}{did}"
+    return f"{len(pauses.starts)} pauses of at least {least}, the longest of {longest}{did}"
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:
