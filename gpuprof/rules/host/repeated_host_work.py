@@ -26,10 +26,10 @@ from gpuprof.rules.cell.unchanged_calls import UnchangedCall, unchanged_calls
 from gpuprof.rules.cell.wanted_work import few_of_order, is_redrawn, is_stored_into
 from gpuprof.rules.host.item_calls import item_call
 from gpuprof.rules.host.operations import ALWAYS, Family, Operation, operation_of
-from gpuprof.rules.host.searched_items import searched_item
 from gpuprof.rules.host.shortcuts import cropped_operation, shortcut_of
 from gpuprof.rules.reads.last_attributes import last_attributes
 from gpuprof.rules.reads.last_results import last_results
+from gpuprof.rules.reads.searched_items import searched_item
 from gpuprof.rules.saving.scope import graded, share_of, worst
 
 _NESTED = 2
@@ -99,7 +99,7 @@ def _operation(results: Results, line: WorkLine) -> Operation | None:
         return found
     searched = searched_item(line, nodes, source)
     if searched is not None:
-        return searched
+        return Operation(Family.SEARCH, f"in {searched.over.name}", searched.over, advice=searched.advice)
     seen = results.context.operands
     return item_call(line, nodes, source, lambda at: operands_at(seen, line.file, at)) or found
 

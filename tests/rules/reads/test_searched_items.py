@@ -14,8 +14,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.base.finding import Finding
-from gpuprof.rules.host.operations import Family, Operation
-from gpuprof.rules.host.searched_items import searched_item
+from gpuprof.rules.reads.searched_items import SearchedItem, searched_item
 from gpuprof.rules.registry import rule
 from tests.rules.cases.host.whole_collection_per_item import lookups, operand
 
@@ -37,7 +36,7 @@ def known(name: str, kind: str = LIST, length: int = 950, *, same: bool = False)
 HISTORY, SEEN = known("history"), known("seen", DICT, 240, same=True)
 
 
-def found(source: str, *seen: Operand, line: int = 5) -> Operation | None:
+def found(source: str, *seen: Operand, line: int = 5) -> SearchedItem | None:
     work = WorkLine(
         file="cell", is_cell=True, execution_count=1, line=line, function="draw", ns=1, share=1.0, own_share=1.0,
         first="", below=(), depth=2, per_sample=False, phase=None, operands=seen,
@@ -57,7 +56,7 @@ def found(source: str, *seen: Operand, line: int = 5) -> Operation | None:
 )
 def test_a_list_out_of_a_container_that_stays(taken: str, holder: Operand, sets: str) -> None:
     told = found(TAKEN.format(taken=taken), HISTORY, holder)
-    assert told is not None and told.family is Family.SEARCH and told.over is HISTORY
+    assert told is not None and told.over is HISTORY
     assert f"Make a set of each list in `{holder.name}`" in told.advice and sets in told.advice
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gpuprof.analyses.accounts.host_work import WorkLine
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.host.operations import Family, Operation
 
 # a shorter list is gone through in the time of a call
 _LONG = 64
@@ -24,7 +24,15 @@ _TAKES = ("get", "setdefault")
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def searched_item(line: WorkLine, nodes: Sequence[ast.AST], source: str) -> Operation | None:
+@dataclass(frozen=True)
+class SearchedItem:
+    """`over`: the list; `advice`: what to make of the container that it is taken out of."""
+
+    over: Operand
+    advice: str
+
+
+def searched_item(line: WorkLine, nodes: Sequence[ast.AST], source: str) -> SearchedItem | None:
     """The search of such a list on this line; `nodes` of its statement, in `source`."""
     seen = {each.name: each for each in line.operands if not each.callable}
     for node in nodes:
@@ -36,7 +44,7 @@ def searched_item(line: WorkLine, nodes: Sequence[ast.AST], source: str) -> Oper
             continue
         holder = _holder(source, line.line, over.name, seen)
         if holder is not None:
-            return Operation(Family.SEARCH, f"in {over.name}", over, advice=_advice(holder))
+            return SearchedItem(over, _advice(holder))
     return None
 
 
