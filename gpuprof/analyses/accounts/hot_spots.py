@@ -84,7 +84,6 @@ def _sampled(trace: Trace, results: Results, stacks: SampledStacks, stretches: S
         found.append(
             replace(
                 spot,
-                share=float(spent[row] / total_ns),
                 error=float(errors[row]),
                 lines=tuple(sorted((int(distinct[each, 1]), float(by_line[each] / total_ns)) for each in told)),
                 more_lines=len(lines) - len(told) if told else 0,
@@ -127,7 +126,7 @@ def _joint(distinct: Array, share: Array, phase: Array, tops: Array) -> Array:
 def _spot(
     trace: Trace, results: Results, stacks: SampledStacks, own: Array, place: tuple[int, ...], rows: Array, single: bool
 ) -> HotSpot:
-    """What is known of these rows of the stretches, but for their share of the whole. `place`: file, line and function;
+    """What is known of these rows of the stretches. `place`: file, line and function;
     `single`: they have no other line."""
     stretches = results.get(Stretches)
     node, lasted = stretches.node[rows], stretches.spent_ns[rows]
@@ -142,7 +141,7 @@ def _spot(
     top = described.kind == "cell" and stacks.functions[function] == _TOP
     return HotSpot(
         ns=int(lasted.sum()),
-        share=0.0,
+        share=float(lasted.sum() / stretches.total_ns),
         phase=PHASES[int(of_phase.argmax())],
         phase_share=float(of_phase.max() / of_phase.sum()),
         what=what or operator or in_text,

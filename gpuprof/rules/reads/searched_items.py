@@ -15,6 +15,8 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
 
+# loops: in a single one each list may be searched only once, and a set of it would take longer
+_AGAIN = 2
 # a shorter list is gone through in the time of a call
 _LONG = 64
 _LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
@@ -34,6 +36,8 @@ class SearchedItem:
 
 def searched_item(line: WorkLine, nodes: Sequence[ast.AST], source: str) -> SearchedItem | None:
     """The search of such a list on this line; `nodes` of its statement, in `source`."""
+    if line.depth < _AGAIN:
+        return None
     seen = {each.name: each for each in line.operands if not each.callable}
     for node in nodes:
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -93,6 +97,6 @@ def _advice(holder: Operand) -> str:
     if holder.kind in _BY_PLACE:
         sets = f"[set(each) for each in {name}]"
     return (
-        f"Make a set of each list in `{name}` once, before the loop (`known = {sets}`), and ask that one. Where the "
-        "order or repeated items are needed elsewhere, keep the lists beside it."
+        f"Make a set of each list in `{name}` once, before the loop (`known = {sets}`), and search that instead. If a "
+        "list grows in the loop, add each new item to its set too. Keep the lists where their order matters."
     )

@@ -36,10 +36,10 @@ def known(name: str, kind: str = LIST, length: int = 950, *, same: bool = False)
 HISTORY, SEEN = known("history"), known("seen", DICT, 240, same=True)
 
 
-def found(source: str, *seen: Operand, line: int = 5) -> SearchedItem | None:
+def found(source: str, *seen: Operand, line: int = 5, depth: int = 2) -> SearchedItem | None:
     work = WorkLine(
         file="cell", is_cell=True, execution_count=1, line=line, function="draw", ns=1, share=1.0, own_share=1.0,
-        first="", below=(), depth=2, per_sample=False, phase=None, operands=seen,
+        first="", below=(), depth=depth, per_sample=False, phase=None, operands=seen,
         cell_lines=(line,), starts_ns=np.zeros(0, np.int64), ends_ns=np.zeros(0, np.int64),
     )  # fmt: skip
     ast.parse(source)
@@ -82,6 +82,10 @@ def test_a_list_out_of_a_container_that_stays(taken: str, holder: Operand, sets:
 )
 def test_what_a_set_of_each_would_not_serve(source: str, seen: tuple[Operand, ...]) -> None:
     assert found(source, *seen) is None
+
+
+def test_a_single_loop_may_search_each_list_once() -> None:
+    assert found(TAKEN.format(taken="seen[u]"), HISTORY, SEEN, depth=1) is None
 
 
 def test_the_name_is_looked_up_in_its_own_function() -> None:
