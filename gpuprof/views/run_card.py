@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gpuprof.report import Report
 
 _MOST_OTHERS = 2
+# from here on the lines of a cell without torch work are worth a report
+_LEAST_WORTH_NS = 500_000_000
 _LONGEST_ACTION, _LONGEST_TITLE, _LONGEST_GAIN, _LONGEST_NOTE = 120, 48, 60, 220
 # px, of a bar in a narrow notebook, and of a letter in it
 _BAR, _LETTER, _PADDING = 600, 7.2, 12
@@ -134,7 +136,9 @@ def no_work_words(report: Report) -> str:
     known = told or failed or trace.source.kind == "snapshot"
     inside = bool((trace.operators["start_ns"] >= trace.span_start_ns).any())
     ran = bool(inside or len(trace.device_events) or len(trace.calls) or len(trace.steps))
-    lines = any(spot.line is not None for spot in report.results.get(HotSpots).spots)
+    # one sample is enough for a line to be known, which says nothing in a cell that is over at once
+    lasted = window is not None and window.cell_end_ns - window.cell_start_ns >= _LEAST_WORTH_NS
+    lines = lasted and any(spot.line is not None for spot in report.results.get(HotSpots).spots)
     if known or ran or lines or window is None:
         return ""
     return f"gpuprof: {duration(window.cell_end_ns - window.cell_start_ns)}, no torch work to profile."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpuprof.analyses.accounts.hot_spots import HotSpots
 from gpuprof.model.context import Cell, Window
 from gpuprof.report import Report
 from gpuprof.views.notebook_report import render_bundle
 from gpuprof.views.run_card import RunCard, caution_rest, first_clause
+from tests.analyses.accounts.cells import line
 from tests.report.test_gate import waiting
 from tests.support.reports import device_report, empty_report, host_report, with_findings
 from tests.support.trace_builder import TraceBuilder
@@ -49,6 +51,16 @@ def test_a_cell_without_work_is_one_line() -> None:
     shown = render_bundle(report)
     assert shown["text/plain"] == "gpuprof: 200 ms, no torch work to profile.\n"
     assert shown["text/html"].count("<p") == 1 and "<details" not in shown["text/html"]
+
+
+@pytest.mark.parametrize(("lasts_ms", "told"), [(200, False), (2_000, True)])
+def test_the_lines_of_a_cell_without_work_are_told_of_a_long_one_only(lasts_ms: int, told: bool) -> None:
+    # GIVEN a cell of which one sample knows the line
+    window = Window(cell_end_ns=lasts_ms * MS, end_ns=lasts_ms * MS, ended_by="cell")
+    built = TraceBuilder().context(cell=Cell(source="print(1)", execution_count=7), window=window)
+    report = Report.of(built.stack(0, lasts_ms * 1_000, line(1)).build())
+    assert report.results.get(HotSpots).spots[0].line == 1
+    assert (RunCard.of(report).no_work == "") is told
     assert "the disk is full" in render_bundle(report, unsaved="the disk is full")["text/html"]
     elsewhere = built.context(cell=Cell(source="train()", execution_count=1), window=window, notes=("trained there",))
     assert not RunCard.of(Report.of(elsewhere.build())).no_work
