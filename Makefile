@@ -36,8 +36,9 @@ demo: $(VENV)/.demo
 	$(BIN)/python notebooks/execute.py quickstart
 	@echo "wrote notebooks/quickstart.executed.ipynb and gpuprof-report.html"
 
+# AGAIN: further options of pytest, also for `make lines`.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(AGAIN)
 
 # The public recordings that many tests read (35 MB): from TRACES or ../shared/traces where they are, else downloaded.
 traces:
@@ -54,7 +55,7 @@ $(VENV_LINES)/.test: pyproject.toml
 
 lines: $(VENV_LINES)/.test
 	$(BIN_LINES)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/capture/lines \
-		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel
+		tests/capture/base/test_exclusive_session.py tests/capture/session/test_session.py tests/profiling tests/kernel $(AGAIN)
 
 # In an environment of their own: what they need may contradict what the other tests need. About 3 GB.
 $(VENV_FRAMEWORKS)/.test: pyproject.toml tests/frameworks/requirements.txt
