@@ -1,9 +1,10 @@
 """Finds the steps of a run from the marks that torch leaves in a trace.
 
 In this order: `ProfilerStep#N` ranges; else the intervals between DataLoader `__next__` starts, joined up to the one
-with the optimizer's step; else what stands between two `Optimizer.step` ends. No step is invented: a lone optimizer
-mark makes none (nobody knows where its step began), and a `__next__` behind which nothing was trained or computed (the
-one that only finds the loader exhausted, or evaluation between epochs) begins none.
+with the optimizer's step; else what stands between two `Optimizer.step` ends, and before the first of them where the
+operators there are those of the next step. No step is invented: a lone optimizer mark makes none (nobody knows where
+its step began), and a `__next__` behind which nothing was trained or computed (the one that only finds the loader
+exhausted, or evaluation between epochs) begins none.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ BACKWARD = re.compile(r"autograd::engine::evaluate_function: |\w+Backward\d*$")
 _LEAST_WORK = 0.25
 # Two optimizers may step on one batch (a GAN).
 _MOST_UPDATES = 2
+# operators of a step in a row: fewer may stand before a step by chance
+_LEAST_ALIKE = 4
 
 
 class Steps(NamedTuple):
@@ -143,10 +146,23 @@ def _optimizer_steps(
     ends = _of_one(_optimizer_ends(marks, operators, names), counted)
     if len(ends) and window_start_ns is not None and window_start_ns < ends[0]:
         ends = np.concatenate(([window_start_ns], ends))
+    elif len(ends) > 1 and (start := _first_start(ends, operators, _busiest(marks))) is not None:
+        ends = np.concatenate(([start], ends))
     if len(ends) < 2:
         return NO_STEPS
     table = Table(STEPS, {"start_ns": ends[:-1], "duration_ns": np.diff(ends), "number": np.arange(len(ends) - 1)})
     return Steps(table, "Optimizer", _busiest(marks))
+
+
+def _first_start(ends: Array, operators: Table, thread: int) -> int | None:
+    """Where the step before the first end began: with the operators, in the same order, that the next step consists of.
+    None where others stand there: the recording then began within a step, or the first step did something else."""
+    mine = _outermost(_by_start(operators.take(operators["thread"] == thread)))
+    first, second = np.searchsorted(mine["start_ns"], ends[:2])
+    alike, begin = mine["name"][first:second], 2 * first - second
+    if len(alike) < _LEAST_ALIKE or begin < 0 or not np.array_equal(mine["name"][begin:first], alike):
+        return None
+    return int(mine["start_ns"][begin])
 
 
 def _of_one(ends: Array, counted: int | None) -> Array:
@@ -186,7 +202,11 @@ def _last_end(start: int, thread: int, optimizer: Table, operators: Table, marks
 def _matching(table: Table, names: Sequence[str], pattern: re.Pattern[str]) -> Table:
     hit = np.fromiter((pattern.match(name) is not None for name in names), bool, len(names))
     found = table.take(np.flatnonzero(hit[table["name"]])) if len(table) else table
-    return found.take(np.argsort(found["start_ns"], kind="stable"))
+    return _by_start(found)
+
+
+def _by_start(table: Table) -> Table:
+    return table.take(np.argsort(table["start_ns"], kind="stable"))
 
 
 def _number(name: str) -> int:

@@ -121,6 +121,27 @@ def test_optimizer_steps_lie_between_two_ends() -> None:
     assert _us(_found(builder, window_start_ns=0)) == [(0, 60), (60, 100), (160, 100)]
 
 
+@pytest.mark.parametrize(
+    ("before", "first"),
+    [
+        # the operators of a step, after others; others; too few
+        (("aten::rand", "aten::to", "aten::linear", "aten::mse_loss", ENGINE), [(30, 130)]),
+        (("aten::rand", "aten::linear", "aten::to", "aten::mse_loss", ENGINE), []),
+        (("aten::linear", "aten::mse_loss", ENGINE), []),
+    ],
+)
+def test_a_first_step_with_the_operators_of_the_next_is_whole(before: tuple[str, ...], first: list[tuple[int, int]]) -> None:
+    builder = TraceBuilder()
+    for place, name in enumerate(before):
+        builder.operator(name, 20 + 10 * place, 8).operator("aten::copy_", 21 + 10 * place, 2)
+    for at in (200, 300):
+        for place, name in enumerate(("aten::to", "aten::linear", "aten::mse_loss", ENGINE)):
+            builder.operator(name, at + 10 * place, 8).operator("aten::copy_", at + 1 + 10 * place, 2)
+    for end in (160, 260, 360):
+        builder.optimizer_step("SGD", end - 10, 10)
+    assert _us(_found(builder)) == [*first, (160, 100), (260, 100)]
+
+
 def test_a_lone_optimizer_mark_makes_no_step() -> None:
     steps = _found(TraceBuilder().optimizer_step("Adam", 50, 10))
     assert (len(steps.table), steps.source, steps.thread) == (0, None, -1)
