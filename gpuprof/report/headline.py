@@ -17,6 +17,7 @@ from gpuprof.analyses.basics.phases import INPUT, OPTIMIZER
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
+from gpuprof.analyses.ranks.exposed_exchanges import ExposedExchanges
 from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.plain_budget import PlainBudget
@@ -57,7 +58,7 @@ _IN_PAUSES = ("idle_host", "idle_sync")
 _LONG_PAUSE_NS = 10 * units.NS_PER_MS
 # of the cell: where less was left out, what is said of the rest holds for the cell
 _LARGE_REST = 0.25
-# of idle time without a cause: then the wait is what happened in it
+# of idle time without a cause, in one call: then the wait is what happened in it; of exchanges, of one kind
 _NEARLY_ALL = 0.8
 # of idle time, in calls that were recorded: then it is known what the host did
 _MOST = 0.5
@@ -168,6 +169,8 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
         return f"idle while the host waits in {call}"
     if category == "idle_unexplained" and (work := _worked_in(results)):
         return f"idle while the CPU was in {work}"
+    if category == "exposed_collective" and (kind := _exchanged(results)):
+        return f"{_PHRASES[category]}, {kind}"
     if category == "idle_host" and not _host_seen(trace, results):
         # the launches alone do not show what the host did before them
         return "idle until the next launch"
@@ -176,6 +179,15 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
     if category in _IN_PAUSES and (pauses := _long_pauses(trace, results, category)):
         return f"{_PHRASES[category]}, most of it in {pauses}"
     return _PHRASES[category]
+
+
+def _exchanged(results: Results) -> str:
+    """`nearly all of it all-to-all`, where one kind of exchange has most of the exposed time; empty else."""
+    whole, parts = results.get(TimeBudget).ns("exposed_collective"), results.get(ExposedExchanges).parts
+    if not parts or parts[0][1].total_ns < _MOST * whole:
+        return ""
+    kind, part = parts[0]
+    return f"{'nearly all' if part.total_ns >= _NEARLY_ALL * whole else 'most'} of it {kind.value}"
 
 
 def _around_the_work(results: Results) -> bool:

@@ -130,7 +130,9 @@ def test_optimizer_steps_lie_between_two_ends() -> None:
         (("aten::linear", "aten::mse_loss", ENGINE), []),
     ],
 )
-def test_a_first_step_with_the_operators_of_the_next_is_whole(before: tuple[str, ...], first: list[tuple[int, int]]) -> None:
+def test_a_first_step_with_the_operators_of_the_next_is_whole(
+    before: tuple[str, ...], first: list[tuple[int, int]]
+) -> None:
     builder = TraceBuilder()
     for place, name in enumerate(before):
         builder.operator(name, 20 + 10 * place, 8).operator("aten::copy_", 21 + 10 * place, 2)

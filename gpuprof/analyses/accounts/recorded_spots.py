@@ -14,8 +14,10 @@ from gpuprof.analyses.basics.host_marks import outermost, picked
 from gpuprof.analyses.basics.phases import Phases, backward_mask
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.ranks.exposed_exchanges import ExposedExchanges
 from gpuprof.analyses.run.time_budget import TimeBudget
 from gpuprof.model import intervals
+from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -31,13 +33,23 @@ _NO_OPERATORS = (
 
 def recorded_spots(trace: Trace, results: Results) -> tuple[HotSpot, ...]:
     """The operators: by the device work that they launched where there is any (kernels of no operator by their own
-    names), else by their own time on the host, and the waits and the Python between them."""
-    found = _operators(trace, results)
+    names), else by their own time on the host, and the waits and the Python between them. Of copies and of exchanges
+    with other ranks counts what the device computes nothing beside, of exchanges by their kind."""
+    found = [*_operators(trace, results), *_exchanges(trace, results)]
     budget = results.get(TimeBudget)
     for category, phase, what in _NO_OPERATORS:
         if (ns := budget.ns(category)) >= LEAST_SHARE * trace.span_ns:
             found.append(HotSpot(ns, ns / trace.span_ns, phase, what))
     return tuple(sorted(found, key=lambda each: -each.ns)[:MOST])
+
+
+def _exchanges(trace: Trace, results: Results) -> list[HotSpot]:
+    """By kind: the operator that launches one often only waits for another."""
+    return [
+        HotSpot(part.total_ns, part.total_ns / trace.span_ns, None, f"exposed {kind.value}")
+        for kind, part in results.get(ExposedExchanges).parts
+        if part.total_ns >= LEAST_SHARE * trace.span_ns
+    ]
 
 
 def _operators(trace: Trace, results: Results) -> list[HotSpot]:
@@ -69,9 +81,13 @@ def _work(trace: Trace, results: Results) -> tuple[Array, Array, Array]:
     if device is None:
         rows = np.flatnonzero(operators["thread"] == trace.main_thread)
         return rows, operators["name"][rows], _own_ns(trace)[rows]
-    events = trace.device_events.take(trace.device_events["device"] == device.id)
+    events = trace.device_events
+    events = events.take((events["device"] == device.id) & ~events["collective"])
     rows = outermost(trace, picked(trace.calls["operator"], events["call"]))
-    return rows, np.where(rows >= 0, picked(operators["name"], rows), events["name"]), events["duration_ns"]
+    names = np.where(rows >= 0, picked(operators["name"], rows), events["name"])
+    every, copies = intervals.of(events), events["kind"] == DeviceEventKind.COPY
+    alone = intervals.covered(results.get(TimeBudget).parts["exposed_copy"], every.starts, every.ends)
+    return rows, names, np.where(copies, alone, events["duration_ns"])
 
 
 def _own_ns(trace: Trace) -> Array:

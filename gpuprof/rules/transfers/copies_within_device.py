@@ -75,7 +75,7 @@ class CopiesWithinDevice(Rule):
             title=f"Copies within the device take {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{units.plural(len(copies), 'copy', 'copies')} from the device’s memory to itself{size} took "
-                f"{units.duration(spent)}; no kernel ran in {units.duration(exposed.total_ns)} of it. "
+                f"{units.duration(spent)}; the device computed nothing in {units.duration(exposed.total_ns)} of it. "
                 + (f"Most were issued by {named}." if named else "The recording does not show which operators copy.")
             ),
             evidence={
