@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
 from typing import Self
 
 import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.basics.tensor_inputs import Shape, shapes_of
 from gpuprof.analyses.kernels.eager_attention import AttentionBlocks
 from gpuprof.analyses.kernels.kernel_origins import KernelOrigins, KernelPhase
 from gpuprof.model.kernel_names import KernelCategory
@@ -22,8 +25,10 @@ _MOST_OPERATORS = 5
 @dataclass(frozen=True, eq=False)
 class PointwiseChains(Result):
     """Chains of at least LEAST_KERNELS elementwise kernels in a row on one stream, launched by operators of forward or
-    backward. Small reductions such as a mean may stand between them (they are not counted). Left out are kernels that
-    a compiler made, the optimizer's, the adding up of gradients, and attention that is written out.
+    backward. Small reductions such as a mean may stand between them (they are not counted). Where shapes are known,
+    two that follow each other directly work on equally many elements, or on shapes that broadcast: others cannot share
+    a kernel. Left out are kernels that a compiler made, the optimizer's, the adding up of gradients, and attention that
+    is written out.
 
     `chosen`: boolean mask over KernelOrigins. `chain`: for each kernel the number of its chain, -1 for none.
     `longest`: boolean mask, the longest kernel of each chain; one fused kernel takes about as long. `operators`: the
@@ -49,7 +54,7 @@ class PointwiseChains(Result):
         member &= (kernels.operator >= 0) & ~kernels.in_gradient & ~results.get(AttentionBlocks).chosen
         member &= (kernels.phase == KernelPhase.FORWARD) | (kernels.phase == KernelPhase.BACKWARD)
         bridge = kernels.named(trace, _is_small_reduction) & ~member
-        chain = _chains(kernels, member, bridge)
+        chain = _chains(kernels, member, bridge, trace)
         chosen = chain >= 0
         return cls(chosen, chain, _longest(kernels, chain), _costliest(trace, kernels, chain))
 
@@ -62,12 +67,15 @@ def _is_small_reduction(name: str) -> bool:
     return "reduce_kernel" in name
 
 
-def _chains(kernels: KernelOrigins, member: Array, bridge: Array) -> Array:
+def _chains(kernels: KernelOrigins, member: Array, bridge: Array, trace: Trace) -> Array:
     """Number of each kernel's chain, in order of stream and start; -1 outside every chain."""
     order = np.lexsort((kernels.start_ns, kernels.stream))
-    order = order[~bridge[order]]
+    place = np.flatnonzero(~bridge[order])
+    order = order[place]
     inside, stream, phase = member[order], kernels.stream[order], kernels.phase[order]
     goes_on = inside[1:] & inside[:-1] & (stream[1:] == stream[:-1]) & (phase[1:] == phase[:-1])
+    direct = goes_on & (np.diff(place) == 1)
+    goes_on[direct] = _fits(trace, kernels.operator[order[:-1][direct]], kernels.operator[order[1:][direct]])
     begins = inside & ~np.concatenate((np.zeros(min(len(order), 1), bool), goes_on))
     number = np.where(inside, np.cumsum(begins) - 1, -1)
     lengths = np.bincount(number[inside], minlength=int(begins.sum()))
@@ -76,6 +84,25 @@ def _chains(kernels: KernelOrigins, member: Array, bridge: Array) -> Array:
     chain = np.full(kernels.count, -1, np.int64)
     chain[order[inside]] = renumbered[number[inside]]
     return chain
+
+
+def _fits(trace: Trace, before: Array, after: Array) -> Array:
+    """Boolean mask: one kernel can run through the elements of both operators, or their shapes are not known."""
+    pairs = zip(before.tolist(), after.tolist(), strict=True)
+    return np.array([_share_a_kernel(shapes_of(trace, one), shapes_of(trace, other)) for one, other in pairs], bool)
+
+
+@lru_cache(maxsize=4096)
+def _share_a_kernel(one: tuple[Shape, ...], other: tuple[Shape, ...]) -> bool:
+    if not one or not other:
+        return True
+    if max(map(prod, one)) == max(map(prod, other)):
+        return True
+    try:
+        np.broadcast_shapes(*one, *other)
+    except ValueError:
+        return False
+    return True
 
 
 def _longest(kernels: KernelOrigins, chain: Array) -> Array:

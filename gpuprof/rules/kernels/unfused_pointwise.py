@@ -21,17 +21,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.kernels.pointwise_chains import PointwiseChains
 from gpuprof.rules.base.abstentions import without_device
-from gpuprof.rules.base.finding import Abstention, Finding
+from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff, known_models
 from gpuprof.rules.compiler.compilability import can_compile, compiled_already, too_old_for_triton
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import WAITS_FOR_HOST, retimed
+from gpuprof.rules.saving.scope import MOST_RANGES
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class UnfusedPointwise(Rule):
                 "saved_share": round(saved, 4),
                 "operators": names,
             },
-            where=compute.where(found.chosen),
+            where=Where(lines=compute.lines(found.chosen), ranges_ns=_costliest(compute, found)),
             during=during,
             change=_change(compute.results, names),
             diff=_diff(compute.results, compute.lines(found.chosen)),
@@ -89,6 +92,19 @@ class UnfusedPointwise(Rule):
                 bound * 0.3, bound * 0.8, bound, "upper bound: each chain takes as long as its longest kernel"
             ),
         )
+
+
+def _costliest(compute: KernelTime, found: PointwiseChains) -> tuple[tuple[int, int], ...]:
+    """The chains that lose most, each from its first kernel to the end of its last, in order of time."""
+    kernels, chosen = compute.kernels, np.flatnonzero(found.chosen & compute.inside)
+    lost = np.bincount(found.chain[chosen], weights=np.where(found.longest, 0, kernels.duration_ns)[chosen])
+    ranges = []
+    for number in np.argsort(-lost, kind="stable")[:MOST_RANGES]:
+        mine = chosen[found.chain[chosen] == number]
+        if len(mine):
+            start_ns = kernels.start_ns[mine]
+            ranges.append((int(start_ns.min()), int((start_ns + kernels.duration_ns[mine]).max())))
+    return tuple(sorted(ranges))
 
 
 def _change(results: Results, names: str) -> str:

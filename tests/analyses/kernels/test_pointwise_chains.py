@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from gpuprof.analyses.basics.result import Results
@@ -38,6 +39,34 @@ def test_three_in_a_row_make_a_chain_and_two_do_not() -> None:
 def test_a_small_reduction_between_them_does_not_break_it() -> None:
     trace = _launched(TraceBuilder(), 0, POINTWISE, REDUCTION, POINTWISE, POINTWISE).build()
     assert chains(trace).chain.tolist() == [0, -1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("dims", "one_chain"),
+    [
+        # as many elements; broadcast to the others' shape; other elements; not known
+        ("[[256, 64]]", True),
+        ("[[16384], []]", True),
+        ("[[256, 1], []]", True),
+        ("[[7, 64]]", False),
+        (None, True),
+    ],
+)
+def test_kernels_over_other_elements_do_not_go_on_with_a_chain(dims: str | None, one_chain: bool) -> None:
+    builder = TraceBuilder()
+    for number, shape in enumerate(("[[256, 64]]", "[[256, 64], [64]]", dims, "[[256, 64]]")):
+        builder.operator("aten::add", 10 * number, 9, dims=shape)
+        builder.kernel(POINTWISE, 10 * number + 2, 2, launch_at_us=10 * number)
+    assert chains(builder.build()).count == int(one_chain)
+
+
+def test_after_a_reduction_the_elements_may_be_fewer() -> None:
+    builder = TraceBuilder()
+    kernels = ((POINTWISE, "[[256, 64]]"), (REDUCTION, "[[256, 64]]"), (POINTWISE, "[[256]]"), (POINTWISE, "[[256]]"))
+    for number, (name, shape) in enumerate(kernels):
+        builder.operator("aten::add", 10 * number, 9, dims=shape)
+        builder.kernel(name, 10 * number + 2, 2, launch_at_us=10 * number)
+    assert chains(builder.build()).chain.tolist() == [0, -1, 0, 0]
 
 
 def test_streams_are_chains_of_their_own() -> None:
