@@ -188,6 +188,7 @@ def _hot_spot(spot: HotSpot) -> dict[str, Any]:
         "ms": milliseconds(spot.ns),
         "phase": spot.phase.value if spot.phase else None,
         "phase_share": spot.phase_share,
+        "gpu_idle": spot.idle,
         "profiled": spot.is_cell,
         "cell": spot.execution_count,
         "file": None if spot.is_cell or spot.execution_count is not None else spot.source_file,

@@ -139,8 +139,9 @@ def _times_of(finding: Finding) -> Intervals:
 
 
 def _changeable(results: Results) -> tuple[HotSpot, ...]:
-    """The hot spots without imports, which take what they take; all of them where little else takes time."""
-    spots = results.get(HotSpots).spots
+    """The hot spots without imports, which take what they take; all of them where little else takes time. The device's
+    idle time is told apart."""
+    spots = tuple(spot for spot in results.get(HotSpots).spots if not spot.idle)
     rest = tuple(spot for spot in spots if not is_import(spot))
     return rest if rest and rest[0].share >= _LEAST_BESIDES_IMPORTS else spots
 

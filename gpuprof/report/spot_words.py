@@ -64,7 +64,10 @@ def what(spot: HotSpot) -> str:
 
 
 def spot_phase(spot: HotSpot) -> str:
-    """`backward`; `mostly backward` where the line also runs in other phases; empty where it is not known."""
+    """`backward`; `mostly backward` where the line also runs in other phases; `GPU idle` of what the CPU did meanwhile;
+    empty where it is not known."""
+    if spot.idle:
+        return "GPU idle"
     if spot.phase is None:
         return ""
     mostly = "mostly " if spot.phase_share is not None and spot.phase_share < _ALL else ""
@@ -93,7 +96,7 @@ def in_short(spot: HotSpot) -> str:
     named = ", ".join(each for each in known if each)
     where = place(spot)
     if not where:
-        return f"{percent(spot.share)} {brief(spot.what)}" + (f" ({spot_phase(spot)})" if spot.phase else "")
+        return f"{percent(spot.share)} {brief(spot.what)}" + (f" ({spot_phase(spot)})" if spot_phase(spot) else "")
     return f"{percent(spot.share)} {where}" + (f" ({named})" if named else "")
 
 

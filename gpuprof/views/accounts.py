@@ -47,7 +47,9 @@ def whole(results: Results) -> str:
 def spots_are(results: Results) -> str:
     """What hot spots are that are no samples of a stack, where there is a device; else empty."""
     on_device = results.get(DeviceActivity).primary is not None
-    return ", by the device work of each operator" if on_device and not results.get(HotSpots).sampled else ""
+    if not on_device or results.get(HotSpots).sampled:
+        return ""
+    return ", by device work, and by CPU work while the device is idle"
 
 
 def phases_are(results: Results) -> str:

@@ -121,7 +121,7 @@ def _accounts(report: Report) -> str:
 
 def _spot(spot: HotSpot) -> list[str]:
     """Its line; the package of what ran is left out where the line would be too long, before anything else is."""
-    phase = f" ({spot_phase(spot)})" if spot.phase else ""
+    phase = f" ({spot_phase(spot)})" if spot_phase(spot) else ""
     begin = f"  {percent(spot.share):>7}  {f'{place(spot)}: ' if place(spot) else ''}"
     line = f"{begin}{what(spot)}{phase}"
     if len(line) > WIDTH:

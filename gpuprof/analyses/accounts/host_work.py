@@ -9,13 +9,13 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.library_callbacks import PER_ITEM
 from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.operands_at import earlier_sequences, operands_at
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.host_marks import main_operators
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.statements import expressions_at, imported_names
 from gpuprof.analyses.loops.written_loops import WrittenLoops
 from gpuprof.model import intervals

@@ -38,7 +38,8 @@ class HotSpot:
     the line that called the model; to another function, the line that called that; for most of the spot's time. `way`:
     lines of the profiled cell on the stacks of at least half of that time, its own included, ascending. `lines`: where
     the spot is several lines of one function, these with their shares of the whole, ascending, six at most; `line` is
-    the largest of them, and `more_lines` the number of those left out.
+    the largest of them, and `more_lines` the number of those left out. `idle`: what the CPU did while the device was
+    idle; else, of a recording whose stack was not sampled, it is the device's work.
     """
 
     ns: int
@@ -59,6 +60,7 @@ class HotSpot:
     phase_share: float | None = None
     lines: tuple[tuple[int, float], ...] = ()
     more_lines: int = 0
+    idle: bool = False
 
 
 def is_import(spot: HotSpot) -> bool:

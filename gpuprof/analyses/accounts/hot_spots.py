@@ -17,6 +17,7 @@ from gpuprof.analyses.accounts.recorded_spots import recorded_spots
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.host_marks import picked
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.context import SampledStacks
@@ -29,7 +30,6 @@ _BY_ITSELF = 0.08
 _LEAST_LINE = 0.01
 # of the small lines of a function: where one has more, the others are not worth naming with it
 _ONE_OF_MANY = 2 / 3
-_OWN = ("cell", "notebook", "module")
 # the code of a cell itself: what calls it is the notebook
 _TOP = "<module>"
 # training and these run the same lines of a model, and what makes one of them cheaper does not make the other so
@@ -187,17 +187,6 @@ def _in_text(
     if share < _MOST_OF_IT or not source:
         return "", 0.0
     return called_by_text(source, place[1], functions_below(trace, stacks, node, own)), share
-
-
-def own_frames(trace: Trace, stacks: SampledStacks) -> tuple[Array, Array]:
-    """`(file, line, function)` of each node, and the node of the innermost frame of the user's code at or above it."""
-    nodes = trace.stack_nodes
-    places = np.stack((nodes["sampled_file"], nodes["line"], nodes["function"]), axis=1).astype(np.int64)
-    is_own = np.array([each.kind in _OWN for each in stacks.files], bool)[nodes["sampled_file"]]
-    own = np.empty(len(nodes), np.int64)
-    for row, parent in enumerate(nodes["parent"]):
-        own[row] = row if is_own[row] else own[parent] if parent >= 0 else -1
-    return places, own
 
 
 def _heaviest(values: Array, weights: Array) -> int:

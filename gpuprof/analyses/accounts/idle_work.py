@@ -7,7 +7,6 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.recorded_spots import LOADER, PYTHON
 from gpuprof.analyses.accounts.sampled_work import sampled_work
 from gpuprof.analyses.basics.host_marks import driving_threads
 from gpuprof.analyses.basics.phases import Phases
@@ -21,6 +20,8 @@ from gpuprof.model.intervals import EMPTY, Intervals
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+PYTHON = "Python between operators"
+LOADER = "DataLoader.__next__"
 MOST = 5
 _CANDIDATES = 12
 _LEAST_SHARE = 0.02

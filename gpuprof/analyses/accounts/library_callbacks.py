@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.operands_at import operands_at
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.model.context import SampledStacks
 from gpuprof.model.operands import Operand
 from gpuprof.model.table import Array

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.analyses.accounts.hot_spot import LEAST_SHARE, MOST, HotSpot
+from gpuprof.analyses.accounts.idle_work import LOADER, PYTHON, DeviceIdleWork, IdleWork
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.host_marks import outermost, picked
@@ -21,8 +22,6 @@ from gpuprof.model.kinds import DeviceEventKind
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
-PYTHON = "Python between operators"
-LOADER = "DataLoader.__next__"
 # of the main thread's time without a device
 _NO_OPERATORS = (
     ("host_other", None, PYTHON),
@@ -33,14 +32,21 @@ _NO_OPERATORS = (
 
 def recorded_spots(trace: Trace, results: Results) -> tuple[HotSpot, ...]:
     """The operators: by the device work that they launched where there is any (kernels of no operator by their own
-    names), else by their own time on the host, and the waits and the Python between them. Of copies and of exchanges
-    with other ranks counts what the device computes nothing beside, of exchanges by their kind."""
+    names) and what the CPU did while the device was idle, else by their own time on the host, and the waits and the
+    Python between them. Of copies and of exchanges with other ranks counts what the device computes nothing beside, of
+    exchanges by their kind."""
     found = [*_operators(trace, results), *_exchanges(trace, results)]
+    found += [_idle(trace, work) for work in results.get(DeviceIdleWork).work if work.share >= LEAST_SHARE]
     budget = results.get(TimeBudget)
     for category, phase, what in _NO_OPERATORS:
         if (ns := budget.ns(category)) >= LEAST_SHARE * trace.span_ns:
             found.append(HotSpot(ns, ns / trace.span_ns, phase, what))
     return tuple(sorted(found, key=lambda each: -each.ns)[:MOST])
+
+
+def _idle(trace: Trace, work: IdleWork) -> HotSpot:
+    spot = HotSpot(work.ns, work.share, None, work.what, idle=True)
+    return spot if work.line is None else replace(spot, **_in_cell(trace, work.line))
 
 
 def _exchanges(trace: Trace, results: Results) -> list[HotSpot]:

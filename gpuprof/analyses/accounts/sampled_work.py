@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuprof.analyses.accounts.called import called
-from gpuprof.analyses.accounts.hot_spots import own_frames
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.stack_lines import StackLines
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals

@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.called import called_by_text, path_below
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.loops.accumulations import JOINS, Accumulation, Accumulations, Growing

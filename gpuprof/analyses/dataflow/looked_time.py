@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model.look import LookedPlace
 from gpuprof.model.table import Array

@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.called import called, called_by_text
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.reading_calls import reads

@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.cell_phases import CellPhases
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.looked_time import LookedTime
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.run.cell_coverage import CellCoverage, like_recorded
 from gpuprof.model.table import Array

@@ -8,13 +8,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from gpuprof.analyses.accounts.hot_spots import own_frames
 from gpuprof.analyses.accounts.node_facts import NodeFacts
 from gpuprof.analyses.accounts.phase import PHASES, Phase
 from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.autograd_nodes import backward_mask, matching
 from gpuprof.analyses.basics.graph_joins import makers
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.own_frames import own_frames
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals

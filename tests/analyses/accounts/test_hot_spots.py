@@ -7,8 +7,8 @@ import pytest
 
 from gpuprof.analyses.accounts.hot_spot import HotSpot
 from gpuprof.analyses.accounts.hot_spots import HotSpots
+from gpuprof.analyses.accounts.idle_work import PYTHON
 from gpuprof.analyses.accounts.phase import Phase
-from gpuprof.analyses.accounts.recorded_spots import PYTHON
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import SampledStacks
 from gpuprof.report import Report
@@ -136,10 +136,17 @@ def test_operators_of_a_recording_by_their_own_time_and_phase() -> None:
 def test_with_a_device_by_the_work_that_they_launched() -> None:
     builder = TraceBuilder().operator("aten::linear", 0, 30).operator("aten::addmm", 5, 20)
     builder.kernel("gemm", 40, 50, launch_at_us=10).kernel("alone", 92, 8)
-    first, second = Results(builder.build()).get(HotSpots).spots
+    found = Results(builder.build()).get(HotSpots).spots
+    first, second = (spot for spot in found if not spot.idle)
     assert (first.what, first.share, first.phase) == ("aten::linear", pytest.approx(0.5), Phase.FORWARD)
     assert (second.what, second.phase) == ("alone", None)
     assert in_short(second) == "8.0 % alone" and place(second) == ""
+    # what the CPU did while the device was idle stands with it: the operators by their own time, launches apart
+    assert [in_short(spot) for spot in found if spot.idle] == [
+        "15 % aten::addmm (GPU idle)",
+        "12 % Python between operators (GPU idle)",
+        "10 % aten::linear (GPU idle)",
+    ]
 
 
 def test_nothing_recorded_has_no_spot() -> None:

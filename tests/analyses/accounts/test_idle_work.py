@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuprof.analyses.accounts.idle_work import DeviceIdleWork
-from gpuprof.analyses.accounts.recorded_spots import LOADER, PYTHON
+from gpuprof.analyses.accounts.idle_work import LOADER, PYTHON, DeviceIdleWork
 from gpuprof.analyses.basics.result import Results
 from tests.analyses.accounts.cells import line
 from tests.support.trace_builder import TraceBuilder
