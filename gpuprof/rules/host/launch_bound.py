@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof import units
-from gpuprof.analyses.accounts.run_kind import KindOfRun
+from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.device_activity import DeviceActivity, DeviceTotals
 from gpuprof.analyses.basics.phases import Phases
 from gpuprof.analyses.basics.result import Results
@@ -51,6 +51,7 @@ from gpuprof.whatif.changes.trace_changes import launched_as_graphs, launching_s
 from gpuprof.whatif.predict import Range
 
 _HOST_CAUSES = tuple(map(CAUSES.index, HOST_CAUSES))
+_FORWARD_ONLY = (KindOfRun.INFERENCE, KindOfRun.GENERATION, KindOfRun.SERVING, KindOfRun.EVALUATION)
 _GRAPH_KERNEL_NS = 1_000
 _MOSTLY = 0.8
 _LONG_GAPS_TOO = "Re-timed, the change also shortens longer ones."
@@ -117,7 +118,8 @@ class LaunchBound(Rule):
             launched_as_graphs(model, longest),
             launched_as_graphs(whole, longest),
         )
-        basis = "upper bound: re-timed with forward and backward as CUDA graphs"
+        passes = "the forward pass" if results.get(RunKind).kind in _FORWARD_ONLY else "forward and backward"
+        basis = f"upper bound: re-timed with {passes} as CUDA graphs"
         return retimed(results, found, strengths, basis, more=_LONG_GAPS_TOO)
 
     def _finding(
