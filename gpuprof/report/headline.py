@@ -22,6 +22,7 @@ from gpuprof.analyses.run.device_idle import DeviceIdle
 from gpuprof.analyses.run.examined import Examined
 from gpuprof.analyses.run.plain_budget import PlainBudget
 from gpuprof.analyses.run.time_budget import TimeBudget
+from gpuprof.analyses.run.unseen_python import LONG_PAUSE_NS
 from gpuprof.analyses.transfers.sync_waits import SyncWaits
 from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
@@ -54,8 +55,6 @@ _NOT_STEADY = {
 }
 _WORTH_SAYING = 0.05
 _IN_PAUSES = ("idle_host", "idle_sync")
-# the pace of launching makes none of that length
-_LONG_PAUSE_NS = 10 * units.NS_PER_MS
 # of the cell: where less was left out, what is said of the rest holds for the cell
 _LARGE_REST = 0.25
 # of idle time without a cause, in one call: then the wait is what happened in it; of exchanges, of one kind
@@ -204,7 +203,7 @@ def _long_pauses(trace: Trace, results: Results, category: str) -> str:
     """`16 pauses of at least 10 ms, the longest of 50 ms (the CPU was in aten::slice)`, where most of that idle time is
     in so few long ones; `a pause of 50 ms (…)`. Empty else."""
     part, gaps = results.get(TimeBudget).parts[category], results.get(DeviceIdle).gaps
-    long = gaps["end_ns"] - gaps["start_ns"] >= _LONG_PAUSE_NS
+    long = gaps["end_ns"] - gaps["start_ns"] >= LONG_PAUSE_NS
     pauses = Intervals(gaps["start_ns"][long], gaps["end_ns"][long])
     if intervals.intersect(pauses, part).total_ns <= _MOST * part.total_ns:
         return ""
@@ -213,7 +212,7 @@ def _long_pauses(trace: Trace, results: Results, category: str) -> str:
     if len(pauses.starts) == 1:
         return f"a pause of {units.duration(pauses.total_ns)}{did}"
     longest = units.duration(int((pauses.ends - pauses.starts).max()))
-    least = f"{_LONG_PAUSE_NS // units.NS_PER_MS} ms"
+    least = f"{LONG_PAUSE_NS // units.NS_PER_MS} ms"
     return f"{len(pauses.starts)} pauses of at least {least}, the longest of {longest}{did}"
 
 

@@ -2,7 +2,8 @@
 
 What it finds
     Pieces of idle time of at least 1 ms in which the host is late, outside the DataLoader, while Python functions of
-    other libraries or of your own run: together at least a fifth of the time judged. The functions are named. Without a
+    other libraries or of your own run: together at least a fifth of the time judged. The functions are named; where no
+    Python frames were recorded, pauses of at least 10 ms count, and the operators around them are named. Without a
     device nothing waits for them: `whole_collection_per_item` and `costly_call_per_item` look at such work in any run.
 
 Why it costs
@@ -26,6 +27,7 @@ from gpuprof.analyses.accounts.run_kind import KindOfRun
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.line_places import LinePlaces
+from gpuprof.analyses.run.unseen_python import UnseenPython
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -35,6 +37,10 @@ from gpuprof.whatif.changes.trace_changes import host_time_scaled, unchanged
 from gpuprof.whatif.predict import Range
 
 _NAMED = 3
+_CHANGE = (
+    "Prepare the next input while the device computes (DataLoader workers, a thread), prepare all inputs once before "
+    "the loop, or do this work with tensors on the device."
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,9 @@ class CpuPreprocessing(Rule):
             return without_device(self.name, results, "the device’s idle time")
         found = results.get(HostFunctions)
         share = share_of(found.total_ns, results.span_ns)
-        if not found.functions or share < self.idle_share:
+        if not found.functions:
+            return self._unseen(results, scope)
+        if share < self.idle_share:
             return None
         named = ", ".join(f"{_name(name, line)} ({units.duration(ns)})" for name, line, ns in found.functions[:_NAMED])
         first, line, _ = found.functions[0]
@@ -77,13 +85,51 @@ class CpuPreprocessing(Rule):
             },
             where=Where(lines=lines or results.get(LinePlaces).cell_lines(found.within), ranges_ns=worst(found.within)),
             during=found.within,
-            change="Prepare the next input while the device computes (DataLoader workers, a thread), prepare all "
-            "inputs once before the loop, or do this work with tensors on the device.",
+            change=_CHANGE,
             saving=scope.saving(0, found.total_ns, found.total_ns, "upper bound: none of this time"),
         )
         left = max(1 - found.total_ns / found.within.total_ns, 0.0)
         gone = host_time_scaled(found.within, left)
         return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these functions")
+
+    def _unseen(self, results: Results, scope: Scope) -> Finding | None:
+        """Python that was not recorded: where it runs, and not what it does."""
+        found = results.get(UnseenPython)
+        lost_ns, pauses = found.pauses.total_ns, len(found.pauses.starts)
+        share = share_of(lost_ns, results.span_ns)
+        if share < self.idle_share:
+            return None
+        around = " and ".join(
+            f"{word} `{name}`" for word, name in (("after", found.after), ("before", found.before)) if name
+        )
+        finding = Finding(
+            rule=self.name,
+            severity=graded(share, self.high_share),
+            title=f"The device is idle for {units.percent(share)} of the recorded time while the CPU runs Python that "
+            "was not recorded",
+            explanation=(
+                f"In {units.plural(pauses, 'pause')} of at least 10 ms between operators, {units.duration(lost_ns)} in "
+                "all, the device had nothing to do and the main thread ran none. "
+                + (f"Most of that time is {around}. " if around else "")
+                + "The recording has no Python frames, so what ran there is unknown."
+            ),
+            evidence={
+                "pauses": pauses,
+                "pauses_ms": units.milliseconds(lost_ns),
+                "idle_share": round(share, 4),
+                "after": found.after,
+                "before": found.before,
+            },
+            where=Where(ranges_ns=worst(found.pauses)),
+            during=found.pauses,
+            change="Look at what your code does "
+            + (f"{around}" if around else "in these pauses")
+            + "; recorded with `with_stack=True`, or with `%%gpuprofile`, the functions are named. "
+            + _CHANGE,
+            saving=scope.saving(0, lost_ns, lost_ns, "upper bound: none of this time"),
+        )
+        gone = host_time_scaled(found.pauses, 0.0)
+        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these pauses")
 
 
 def _name(name: str, line: int | None) -> str:

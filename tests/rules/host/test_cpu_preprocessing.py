@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
@@ -21,3 +23,41 @@ def test_three_functions_are_named_the_longest_first() -> None:
     assert isinstance(found, Finding)
     named = str(found.evidence["functions"]).split(", ")
     assert [each.partition("(")[0] for each in named] == ["lib/one.py", "lib/two.py", "lib/three.py"]
+
+
+def paused(pause_us: float, *, frames: bool = False, inside: bool = False) -> TraceBuilder:
+    """Five rounds of a concatenation, a pause, a product that the device computes for 20 ms, and a wait for it."""
+    builder, at = TraceBuilder(), 0.0
+    for _ in range(5):
+        builder.operator("aten::cat", at, pause_us if inside else 10)
+        if frames:
+            builder.frame("torch/nn/modules/module.py(1): _call_impl", at + 10, pause_us - 20)
+        begin = at + pause_us
+        builder.operator("aten::mm", begin, 10).kernel("gemm", begin + 6, 20_000, launch_at_us=begin)
+        builder.sync(begin + 20, 20_000)
+        at = begin + 20_030
+    return builder
+
+
+def test_python_that_was_not_recorded_is_told_by_the_operators_around_it() -> None:
+    results = Results(paused(15_000).build())
+    found = rule("cpu_preprocessing").check(results)
+    assert isinstance(found, Finding)
+    assert found.title.endswith("43 % of the recorded time while the CPU runs Python that was not recorded")
+    assert (found.evidence["pauses"], found.evidence["after"], found.evidence["before"]) == (5, "aten::cat", "aten::mm")
+    assert "after `aten::cat` and before `aten::mm`" in found.change and "with_stack=True" in found.change
+    # the wait is no upper bound of anything else: without the pauses the run is shorter by them
+    assert found.saving is not None and abs(found.saving.most_share - 0.428) < 0.01
+
+
+@pytest.mark.parametrize(
+    "builder",
+    [
+        # shorter pauses are the pace of launching; with frames they have names, here torch's own; an operator ran
+        paused(9_000),
+        paused(15_000, frames=True),
+        paused(15_000, inside=True),
+    ],
+)
+def test_pauses_with_another_reason_are_not(builder: TraceBuilder) -> None:
+    assert rule("cpu_preprocessing").check(Results(builder.build())) is None
