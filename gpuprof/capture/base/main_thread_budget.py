@@ -8,10 +8,9 @@ from contextlib import contextmanager
 
 from gpuprof.units import NS_PER_MS, NS_PER_S
 
-# at once, and of the time since the beginning: after the first seconds there is less that is new
 _FREE_NS = 16 * NS_PER_MS
-_SHARE, _LATER_SHARE = 0.006, 0.0025
-_FIRST_NS = 10 * NS_PER_S
+# of the time after each of these moments, up to the next: the longer a cell runs, the less is new
+_SHARES = ((0, 0.006), (10 * NS_PER_S, 0.0025), (30 * NS_PER_S, 0.001))
 _LITTLE = 0.4
 
 
@@ -33,8 +32,11 @@ class MainThreadBudget:
     def allowed_ns(self) -> int:
         """What all looks together may have taken by now."""
         elapsed_ns = time.perf_counter_ns() - self._began_ns
-        later_ns = max(elapsed_ns - _FIRST_NS, 0)
-        return int(_FREE_NS + _SHARE * (elapsed_ns - later_ns) + _LATER_SHARE * later_ns)
+        allowed_ns, before = float(_FREE_NS), 0.0
+        for begin_ns, share in _SHARES:
+            allowed_ns += (share - before) * max(elapsed_ns - begin_ns, 0)
+            before = share
+        return round(allowed_ns)
 
     def part(self, share: float, *, beyond_ns: int = 0) -> BudgetPart:
         """For one kind of look: `share` (0 to 1) of the whole. `beyond_ns`: what it may take besides, which takes

@@ -28,7 +28,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-@pytest.mark.parametrize(("after_s", "allowed_ms"), [(0, 16), (1, 22), (10, 76), (20, 101), (600, 1551)])
+@pytest.mark.parametrize(("after_s", "allowed_ms"), [(0, 16), (1, 22), (10, 76), (20, 101), (30, 126), (600, 696)])
 def test_it_grows_with_the_cell(seconds: list[float], after_s: float, allowed_ms: int) -> None:
     budget = MainThreadBudget()
     seconds[0] = after_s
