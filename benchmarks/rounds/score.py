@@ -64,9 +64,12 @@ def names_call(what: str, call: str) -> bool:
 
 def _fault_lines(cell: Mapping[str, Any]) -> set[int]:
     source = str(cell.get("FAULTY") or cell.get("GOOD")).lstrip("\n")
-    wanted = {line if isinstance(line, int) else line.strip() for line in cell.get("FAULT_LINES", [])}
+    wanted = cell.get("FAULT_LINES", [])
+    numbers = {line for line in wanted if isinstance(line, int)}
+    # a line may be given by its beginning
+    begins = tuple(line.strip() for line in wanted if not isinstance(line, int))
     lines = enumerate(source.splitlines(), 1)
-    return {number + _MAGIC_LINES for number, line in lines if wanted & {number, line.strip()}}
+    return {number + _MAGIC_LINES for number, line in lines if number in numbers or line.strip().startswith(begins)}
 
 
 def table(scored: Sequence[Score]) -> str:

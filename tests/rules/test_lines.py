@@ -13,7 +13,7 @@ from gpuprof.model.schema import LINE_EVENTS
 from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Finding
-from gpuprof.rules.cell.cell_lines import loops_over_samples
+from gpuprof.rules.cell.cell_lines import elements_written, loops_over_samples
 from gpuprof.rules.registry import all_rules, rule
 from tests.rules.cases import case_of
 from tests.support.trace_builder import TraceBuilder
@@ -178,3 +178,19 @@ def test_a_collective_is_blamed_on_the_line_that_launched_it() -> None:
 )
 def test_the_loop_over_samples_is_found_in_the_text(body: str, lines: tuple[int, ...]) -> None:
     assert loops_over_samples(f"%matplotlib inline\nfor x in loader:\n    {body}\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("for i in range(9):\n        x[i] = f(i)", (4,)),
+        ("for m in marks:\n        for k in range(9):\n            x[m - 1, k + 1] += f(k)", (5,)),
+        # by the variable of an outer loop, or of none; read only
+        ("for m in marks:\n        for k in range(9):\n            x[m] = f(k)", ()),
+        ("for i in range(9):\n        x[0] = f(i)", ()),
+        ("for i in range(9):\n        f(x[i])", ()),
+        ("for i in range(9:", ()),
+    ],
+)
+def test_lines_that_write_elements_are_found_in_the_text(body: str, lines: tuple[int, ...]) -> None:
+    assert elements_written(f"%matplotlib inline\nfor x in loader:\n    {body}\n") == lines

@@ -43,8 +43,35 @@ def loops_over_samples(source: str) -> tuple[int, ...]:
     return tuple(node.lineno for node in found) if nested else ()
 
 
+def elements_written(source: str) -> tuple[int, ...]:
+    """The lines that give a value to `x[i]` or `x[j, i + 1]` by the variable `i` of the innermost loop around them.
+
+    Empty where there is none, or where the cell is not plain Python but for magics.
+    """
+    try:
+        tree = ast.parse(MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
+    found = set[int]()
+    for loop in loops:
+        variables, body = _names(loop.target), [node for each in loop.body for node in ast.walk(each)]
+        deeper = {node for each in body if isinstance(each, ast.For) for node in ast.walk(each) if node is not each}
+        found |= {
+            node.lineno
+            for node in body
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node not in deeper
+            if variables & _names(node.slice)
+        }
+    return tuple(sorted(found))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
 def _takes_slices(loop: ast.For) -> bool:
-    variables = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    variables = _names(loop.target)
     subscripts = [node.slice for each in loop.body for node in ast.walk(each) if isinstance(node, ast.Subscript)]
     first = [index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index for index in subscripts]
     return any(isinstance(index, ast.Name) and index.id in variables for index in first)

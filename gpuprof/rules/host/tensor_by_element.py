@@ -37,7 +37,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
-from gpuprof.rules.cell.cell_lines import loops_over_samples
+from gpuprof.rules.cell.cell_lines import elements_written, loops_over_samples
 from gpuprof.rules.host.loops import is_hidden
 from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.unread import at
@@ -50,6 +50,7 @@ from gpuprof.whatif.changes.host_loops import accesses_at_once
 # for 100 (one thread, torch 2.13); 9 and 11 % by a list. Beyond that the code between the accesses may have to stay.
 _LEFT = 0.05
 _NAMED = 3
+_MOST_WRITTEN = 3  # lines: of more it is not known which
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class TensorByElement(Rule):
                 **({"backward_ms": units.milliseconds(behind_ns)} if behind_ns else {}),
             },
             where=Where(
-                lines=results.get(LinePlaces).cell_lines(intervals.union(runs.within)) or _written(results),
+                lines=results.get(LinePlaces).cell_lines(intervals.union(runs.within)) or _by_text(results, writes > 0),
                 ranges_ns=worst(inside),
             ),
             change=_change(writes > 0, writes < number, behind_ns > 0),
@@ -166,9 +167,13 @@ def _inside(results: Results, runs: Accesses) -> tuple[Intervals, int]:
     return intervals.intersect(intervals.joined(forward, behind), within), behind.total_ns
 
 
-def _written(results: Results) -> tuple[int, ...]:
+def _by_text(results: Results, writes: bool) -> tuple[int, ...]:
+    """Where no line was seen: by the text of the cell."""
     cell = results.context.cell
-    return loops_over_samples(cell.source) if cell else ()
+    if cell is None:
+        return ()
+    written = elements_written(cell.source) if writes else ()
+    return written if 0 < len(written) <= _MOST_WRITTEN else loops_over_samples(cell.source)
 
 
 def _change(writes: bool, reads: bool, graph: bool) -> str:
