@@ -66,10 +66,16 @@ def _fault_lines(cell: Mapping[str, Any]) -> set[int]:
     source = str(cell.get("FAULTY") or cell.get("GOOD")).lstrip("\n")
     wanted = cell.get("FAULT_LINES", [])
     numbers = {line for line in wanted if isinstance(line, int)}
-    # a line may be given by its beginning
+    # a line may be given by its beginning, a whole function by its `def`
     begins = tuple(line.strip() for line in wanted if not isinstance(line, int))
-    lines = enumerate(source.splitlines(), 1)
-    return {number + _MAGIC_LINES for number, line in lines if number in numbers or line.strip().startswith(begins)}
+    found, body = set[int](), -1
+    for number, line in enumerate(source.splitlines(), 1):
+        indent = len(line) - len(line.lstrip()) if line.strip() else body + 1
+        body = body if 0 <= body < indent else -1
+        if number in numbers or line.strip().startswith(begins) or body >= 0:
+            found.add(number + _MAGIC_LINES)
+            body = indent if body < 0 and line.strip().startswith("def ") else body
+    return found
 
 
 def table(scored: Sequence[Score]) -> str:

@@ -82,3 +82,11 @@ def test_the_table_adds_up() -> None:
     text = table(scored)
     assert "| f01 | time | yes | hot spot 1, its line |  |  |" in text
     assert text.endswith("Located 1 of 2; false alarms on 1 of 1 healthy cells; false all-clears 1.")
+
+
+@pytest.mark.parametrize(("line", "located"), [(3, True), (6, True), (7, False), (8, True), (9, False)])
+def test_a_line_may_be_given_by_its_beginning_and_a_function_by_its_def(line: int, located: bool) -> None:
+    source = "\nimport torch\ndef slow(x):\n    y = 1\n\n    return y\nz = 2\n" + "out = slow(x, len(x))\nx = out\n"
+    cell = {"KIND": "time", "FAULT": "a fault", "FAULT_LINES": ["def slow", "out = slow("], "FAULTY": source}
+    # with the magic, `def slow` is line 3 and the call line 8
+    assert score("cell", cell, told(hot_spots=[spot(line)])).located is located
