@@ -54,7 +54,7 @@ _NOT_STEADY = {
     KindOfRun.START_UP: "Libraries and kernels are loaded here for most of the time, so this is no steady state. ",
 }
 _WORTH_SAYING = 0.05
-_IN_PAUSES = ("idle_host", "idle_sync")
+_IN_PAUSES = ("idle_host", "idle_sync", "idle_launch")
 # of the cell: where less was left out, what is said of the rest holds for the cell
 _LARGE_REST = 0.25
 # of idle time without a cause, in one call: then the wait is what happened in it; of exchanges, of one kind
@@ -70,7 +70,8 @@ def headline(trace: Trace, results: Results) -> str:
     said = _of_time(trace, results)
     if trace.source.kind == "snapshot" or not results.get(TimeBudget).entries:
         return said
-    return " ".join(filter(None, (said, memory_sentence(trace, results), _not_examined(trace, results))))
+    rest = (_long_pauses(trace, results), memory_sentence(trace, results), _not_examined(trace, results))
+    return " ".join(filter(None, (said, *rest)))
 
 
 def _of_time(trace: Trace, results: Results) -> str:
@@ -175,8 +176,6 @@ def _phrase(category: str, trace: Trace, results: Results) -> str:
         return "idle until the next launch"
     if category == "idle_host" and _around_the_work(results):
         return f"{_PHRASES[category]}, most of it before the first and after the last kernel"
-    if category in _IN_PAUSES and (pauses := _long_pauses(trace, results, category)):
-        return f"{_PHRASES[category]}, most of it in {pauses}"
     return _PHRASES[category]
 
 
@@ -199,21 +198,31 @@ def _around_the_work(results: Results) -> bool:
     return inside < (1 - _MOST) * part.total_ns
 
 
-def _long_pauses(trace: Trace, results: Results, category: str) -> str:
-    """`16 pauses of at least 10 ms, the longest of 50 ms (the CPU was in aten::slice)`, where most of that idle time is
-    in so few long ones; `a pause of 50 ms (…)`. Empty else."""
-    part, gaps = results.get(TimeBudget).parts[category], results.get(DeviceIdle).gaps
-    long = gaps["end_ns"] - gaps["start_ns"] >= LONG_PAUSE_NS
-    pauses = Intervals(gaps["start_ns"][long], gaps["end_ns"][long])
-    if intervals.intersect(pauses, part).total_ns <= _MOST * part.total_ns:
+def _long_pauses(trace: Trace, results: Results) -> str:
+    """`Most of the idle time is in 27 pauses of at least 10 ms, the longest of 9.93 s, 11.7 s in all (the CPU was in
+    cudaLaunchKernel).`, whatever the idle time is called; empty where they are not worth saying."""
+    found, device = results.get(DeviceIdle), results.get(DeviceActivity).primary
+    idle = intervals.joined(*(found.parts.get(cause, intervals.EMPTY) for cause in _IN_PAUSES))
+    if device is not None and _around_the_work(results):  # which the headline says itself
+        idle = intervals.clip(idle, int(device.busy.starts[0]), int(device.busy.ends[-1]))
+    starts, ends = found.gaps["start_ns"], found.gaps["end_ns"]
+    lengths = intervals.covered(idle, starts, ends)
+    long = lengths >= LONG_PAUSE_NS
+    lasted_ns = int(lengths[long].sum())
+    if lasted_ns <= _WORTH_SAYING * trace.span_ns:
         return ""
-    work = work_within(trace, results, pauses)[:1]
-    did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * pauses.total_ns else ""
-    if len(pauses.starts) == 1:
-        return f"a pause of {units.duration(pauses.total_ns)}{did}"
-    longest = units.duration(int((pauses.ends - pauses.starts).max()))
-    least = f"{LONG_PAUSE_NS // units.NS_PER_MS} ms"
-    return f"{len(pauses.starts)} pauses of at least {least}, the longest of {longest}{did}"
+    share = lasted_ns / idle.total_ns
+    part = "Most" if share > _MOST else units.percent(share)
+    work = work_within(trace, results, intervals.intersect(Intervals(starts[long], ends[long]), idle))[:1]
+    did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * lasted_ns else ""
+    whole = units.duration(lasted_ns)
+    if long.sum() == 1:
+        return f"{part} of the idle time is in a pause of {whole}{did}."
+    least, longest = f"{LONG_PAUSE_NS // units.NS_PER_MS} ms", units.duration(int(lengths.max()))
+    return (
+        f"{part} of the idle time is in {long.sum()} pauses of at least {least}, {whole} in all, the longest of "
+        f"{longest}{did}."
+    )
 
 
 def _host_seen(trace: Trace, results: Results) -> bool:

@@ -56,7 +56,7 @@ class Joint:
     @property
     def share(self) -> float:
         """Of the run, 0..1: what goes by the factor that is said."""
-        return 1 - 1 / (self.high if self.most and not self._narrow else self.central)
+        return 1 - 1 / (self.high if self.most else self.central)
 
     @property
     def _narrow(self) -> bool:
@@ -65,7 +65,7 @@ class Joint:
     def __str__(self) -> str:
         low, central, high = (units.factor(each) for each in (self.low, self.central, self.high))
         reach = f"at most {high} as fast" if self.most else f"about {central} as fast"
-        if self._narrow:
+        if self._narrow and not self.most:
             reach = f"about {central} as fast ({low} to {high})"
         run = "run without recording" if self.calibrated else "recorded run"
         return f"Re-timed together, they make the {run} {reach}"

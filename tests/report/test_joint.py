@@ -65,7 +65,7 @@ def test_only_a_narrow_range_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("high", "most", "factor"), [(1.40, False, 1.30), (2.0, False, 1.30), (1.40, True, 1.30), (2.0, True, 2.0)]
+    ("high", "most", "factor"), [(1.40, False, 1.30), (2.0, False, 1.30), (1.40, True, 1.40), (2.0, True, 2.0)]
 )
 def test_the_share_that_goes_is_that_of_the_factor_that_is_said(high: float, most: bool, factor: float) -> None:
     joint = Joint(low=1.20, central=1.30, high=high, most=most)

@@ -56,6 +56,15 @@ def picked(values: Array, rows: Array) -> Array:
     return np.where(rows >= 0, values[np.maximum(rows, 0)], -1) if len(values) else np.full(len(rows), -1)
 
 
+def caller_of(trace: Trace, rows: Array) -> Array:
+    """The operator or range right around each row of operators, autograd's wrappers looked through; -1 without."""
+    wrapper = trace.name_mask(trace.operators, *_WRAPPERS)
+    here = picked(trace.operators["parent"], rows)
+    while (inside := (here >= 0) & picked(wrapper, here).astype(bool)).any():
+        here = np.where(inside, picked(trace.operators["parent"], here), here)
+    return here
+
+
 def outermost(trace: Trace, rows: Array) -> Array:
     """The outermost operator of a library (`aten::…`) around each row of operators, else the outermost of all.
 

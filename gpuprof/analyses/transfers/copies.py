@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.host_marks import outermost, picked
+from gpuprof.analyses.basics.host_marks import caller_of, outermost, picked
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.model import intervals
 from gpuprof.model.kinds import CallKind, CopyKind, DeviceEventKind
@@ -40,6 +40,7 @@ COPIES = TableSchema(
         Column("call", "int32", "row of calls", "the call that issued it; -1 where none matches"),
         Column("operator", "int32", "row of operators", "the operator that caused it; -1 if unknown"),
         Column("operator_name", "int32", "index of names", "the outermost operator of a library around it; -1 if none"),
+        Column("caller_name", "int32", "index of names", "the operator or range around that; -1 if none"),
         Column("event", "int64", "row of device_events", "the copy itself"),
     ),
 )
@@ -61,7 +62,7 @@ class DirectionTotals:
 class Copies(Result):
     """Every copy (see COPIES) in order of start, and totals by direction (only those that occur).
 
-    `names`: what the column `operator_name` counts in.
+    `names`: what the columns `operator_name` and `caller_name` count in.
     """
 
     table: Table
@@ -84,12 +85,14 @@ class Copies(Result):
         rate[measured] = copies["bytes"][measured] * 1e9 / copies["duration_ns"][measured]
         same = ("start_ns", "duration_ns", "bytes", "host_memory", "step", "device", "stream", "call", "operator")
         blocked = np.where(copies["call"] >= 0, _host_time(trace.calls)[copies["call"]], -1) if trace.calls else -1
+        around = outermost(trace, copies["operator"])
         table = Table(
             COPIES,
             {
                 **{name: copies[name] for name in same},
                 "event": rows,
-                "operator_name": picked(trace.operators["name"], outermost(trace, copies["operator"])),
+                "operator_name": picked(trace.operators["name"], around),
+                "caller_name": picked(trace.operators["name"], caller_of(trace, around)),
                 "direction": copies["copy"],
                 "bandwidth_bytes_per_s": rate,
                 "exposed_ns": _exposed(copies, results),

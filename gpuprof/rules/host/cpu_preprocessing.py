@@ -74,7 +74,7 @@ class CpuPreprocessing(Rule):
             explanation=(
                 f"In {units.plural(len(found.within.starts), 'pause')} of at least 1 ms the device had nothing to do, "
                 f"{units.duration(found.within.total_ns)} in all. Functions outside torch ran for "
-                f"{units.duration(found.total_ns)} of it: {named}."
+                f"{units.duration(found.total_ns)} of it: {named}, each by itself.{_within(found)}"
             ),
             evidence={
                 "pauses": len(found.within.starts),
@@ -125,11 +125,19 @@ class CpuPreprocessing(Rule):
             change="Look at what your code does "
             + (f"{around}" if around else "in these pauses")
             + "; recorded with `with_stack=True`, or with `%%gpuprofile`, the functions are named. "
-            + _CHANGE,
+            "What follows from results goes faster with tensors on the device; what prepares the next input can run "
+            "while the device computes.",
             saving=scope.saving(0, lost_ns, lost_ns, "upper bound: none of this time"),
         )
         gone = host_time_scaled(found.pauses, 0.0)
         return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these pauses")
+
+
+def _within(found: HostFunctions) -> str:
+    if found.owner is None:
+        return ""
+    name, ns = found.owner
+    return f" With what it calls, {name} takes {units.duration(ns)}."
 
 
 def _name(name: str, line: int | None) -> str:

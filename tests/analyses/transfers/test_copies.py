@@ -90,3 +90,13 @@ def test_pinned_copies_leave_the_host_free(shared_trace: Any):
     in_calls = [sum(each.host_blocked_ns for each in found.totals.values()) / 1e6 for found in (pinned, pageable)]
     assert in_calls[0] < 1
     assert in_calls[1] > 600
+
+
+def test_what_called_the_operator_is_known_autograds_wrapper_looked_through():
+    builder = TraceBuilder().operator("CompiledFunctionBackward", 0, 50)
+    builder.operator("autograd::engine::evaluate_function: CloneBackward0", 1, 40).operator("aten::clone", 5, 20)
+    builder.copy("d2d", 30, 10, launch_at_us=8).operator("aten::clone", 60, 20).copy("d2d", 82, 5, launch_at_us=64)
+    found = copies(builder.build())
+    assert [found.names[name] for name in found.table["operator_name"]] == ["aten::clone"] * 2
+    assert found.table["caller_name"][1] == -1
+    assert found.names[found.table["caller_name"][0]] == "CompiledFunctionBackward"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpuprof.analyses.accounts.host_functions import HostFunctions
 from gpuprof.analyses.basics.result import Results
 from gpuprof.rules.base.finding import Finding
 from gpuprof.rules.registry import rule
@@ -23,6 +24,25 @@ def test_three_functions_are_named_the_longest_first() -> None:
     assert isinstance(found, Finding)
     named = str(found.evidence["functions"]).split(", ")
     assert [each.partition("(")[0] for each in named] == ["lib/one.py", "lib/two.py", "lib/three.py"]
+
+
+def test_the_function_that_calls_them_is_named_with_all_that_it_calls() -> None:
+    builder = TraceBuilder()
+    for at in range(0, 40_000, 10_000):
+        builder.frame("mine/main.py(1): <module>", at, 10_000).frame("lib/images.py(2): prepare", at, 3_600)
+        for number, name in enumerate(("scale", "rotate")):
+            builder.frame(f"lib/images.py(9): {name}", at + 10 + 1_790 * number, 1_780)
+        builder.operator("aten::mm", at + 3_700, 5).kernel("gemm", at + 3_706, 6_000, launch_at_us=at + 3_700)
+        builder.sync(at + 3_710, 6_000)
+    # before the first operator nothing is recorded
+    results = Results(builder.build())
+    owner = results.get(HostFunctions).owner
+    assert owner is not None and owner[0] == "lib/images.py(2): prepare" and abs(owner[1] - 10_800_000) < 50_000
+    found = rule("cpu_preprocessing").check(results)
+    assert (
+        isinstance(found, Finding)
+        and "With what it calls, lib/images.py(2): prepare takes 10.8 ms." in found.explanation
+    )
 
 
 def paused(pause_us: float, *, frames: bool = False, inside: bool = False) -> TraceBuilder:
