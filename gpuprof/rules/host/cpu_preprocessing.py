@@ -37,6 +37,7 @@ from gpuprof.whatif.changes.trace_changes import host_time_scaled, unchanged
 from gpuprof.whatif.predict import Range
 
 _NAMED = 3
+_LEAST_PAUSES = 2  # a single one may be anything
 _CHANGE = (
     "Prepare the next input while the device computes (DataLoader workers, a thread), prepare all inputs once before "
     "the loop, or do this work with tensors on the device."
@@ -64,6 +65,7 @@ class CpuPreprocessing(Rule):
         if share < self.idle_share:
             return None
         named = ", ".join(f"{_name(name, line)} ({units.duration(ns)})" for name, line, ns in found.functions[:_NAMED])
+        by_itself = ", each by itself" if len(found.functions) > 1 else ""
         first, line, _ = found.functions[0]
         lines = tuple(line for _, line, _ in found.functions if line is not None)
         finding = Finding(
@@ -74,7 +76,7 @@ class CpuPreprocessing(Rule):
             explanation=(
                 f"In {units.plural(len(found.within.starts), 'pause')} of at least 1 ms the device had nothing to do, "
                 f"{units.duration(found.within.total_ns)} in all. Functions outside torch ran for "
-                f"{units.duration(found.total_ns)} of it: {named}, each by itself.{_within(found)}"
+                f"{units.duration(found.total_ns)} of it: {named}{by_itself}.{_within(found)}"
             ),
             evidence={
                 "pauses": len(found.within.starts),
@@ -97,7 +99,7 @@ class CpuPreprocessing(Rule):
         found = results.get(UnseenPython)
         lost_ns, pauses = found.pauses.total_ns, len(found.pauses.starts)
         share = share_of(lost_ns, results.span_ns)
-        if share < self.idle_share:
+        if share < self.idle_share or pauses < _LEAST_PAUSES:
             return None
         around = " and ".join(
             f"{word} `{name}`" for word, name in (("after", found.after), ("before", found.before)) if name
@@ -109,9 +111,9 @@ class CpuPreprocessing(Rule):
             "was not recorded",
             explanation=(
                 f"In {units.plural(pauses, 'pause')} of at least 10 ms between operators, {units.duration(lost_ns)} in "
-                "all, the device had nothing to do and the main thread ran none. "
+                "all, the device had nothing to do, and the main thread ran no operator. "
                 + (f"Most of that time is {around}. " if around else "")
-                + "The recording has no Python frames, so what ran there is unknown."
+                + "The recording has no Python frames, so what ran there is not known."
             ),
             evidence={
                 "pauses": pauses,

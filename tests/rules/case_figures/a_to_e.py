@@ -124,8 +124,8 @@ FIGURES = {
     ),
     "copies_within_device": Figures(
         (
-            "10 copies from the device’s memory to itself, 10.0 MiB in all, took 1.00 ms; no kernel ran in 1.00 ms of"
-            " it. Most were issued by aten::clone (1.00 ms)."
+            "10 copies from the device’s memory to itself, 10.0 MiB in all, took 1.00 ms; the device computed nothing"
+            " in 1.00 ms of it. Most were issued by aten::clone (1.00 ms)."
         ),
         {
             "copies": 10,
