@@ -49,7 +49,7 @@ def spots_are(results: Results) -> str:
     on_device = results.get(DeviceActivity).primary is not None
     if not on_device or results.get(HotSpots).sampled:
         return ""
-    return ", by device work, and by CPU work while the device is idle"
+    return ", by device work, and CPU work while it is idle"
 
 
 def phases_are(results: Results) -> str:
@@ -88,7 +88,7 @@ def _spots(results: Results) -> TableBlock:
 
 def _idle(results: Results) -> TableBlock:
     idle = results.get(DeviceIdleWork)
-    heads = ("while the device was idle, the CPU was in", "time", "share of the recording", "line of the cell")
+    heads = ("the CPU was in", "time", "share of the recording", "cell line")
     rows = tuple(
         (
             function_name(each.what),
@@ -98,7 +98,7 @@ def _idle(results: Results) -> TableBlock:
         )
         for each in idle.work
     )
-    note = f"The device was idle for {duration(idle.idle_ns)}. An operator counts with its own time."
+    note = f"{duration(idle.idle_ns)} in all. An operator counts with its own time."
     return TableBlock("What the CPU did while the device was idle", heads, rows, note)
 
 
