@@ -199,8 +199,8 @@ def _around_the_work(results: Results) -> bool:
 
 
 def _long_pauses(trace: Trace, results: Results) -> str:
-    """`Most of the idle time is in 27 pauses of at least 10 ms, the longest of 9.93 s, 11.7 s in all (the CPU was in
-    cudaLaunchKernel).`, whatever the idle time is called; empty where they are not worth saying."""
+    """`Most of the idle time is in 27 pauses of at least 10 ms, 11.7 s in all, the longest of 9.93 s (the CPU was in
+    cudaLaunchKernel).` Counts pauses that the CPU causes, whatever their category. Empty below 5 % of the recording."""
     found, device = results.get(DeviceIdle), results.get(DeviceActivity).primary
     idle = intervals.joined(*(found.parts.get(cause, intervals.EMPTY) for cause in _IN_PAUSES))
     if device is not None and _around_the_work(results):  # which the headline says itself
@@ -211,7 +211,7 @@ def _long_pauses(trace: Trace, results: Results) -> str:
     lasted_ns = int(lengths[long].sum())
     if lasted_ns <= _WORTH_SAYING * trace.span_ns:
         return ""
-    share = lasted_ns / idle.total_ns
+    share = lasted_ns / found.total_ns
     part = "Most" if share > _MOST else units.percent(share)
     work = work_within(trace, results, intervals.intersect(Intervals(starts[long], ends[long]), idle))[:1]
     did = f" (the CPU was in {brief(work[0].what)})" if work and work[0].ns >= _MOST * lasted_ns else ""

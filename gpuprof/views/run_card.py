@@ -136,7 +136,7 @@ def no_work_words(report: Report) -> str:
     known = told or failed or trace.source.kind == "snapshot"
     inside = bool((trace.operators["start_ns"] >= trace.span_start_ns).any())
     ran = bool(inside or len(trace.device_events) or len(trace.calls) or len(trace.steps))
-    # one sample is enough for a line to be known, which says nothing in a cell that is over at once
+    # a single sample is enough to know a line, but says nothing about a very short cell
     lasted = window is not None and window.cell_end_ns - window.cell_start_ns >= _LEAST_WORTH_NS
     lines = lasted and any(spot.line is not None for spot in report.results.get(HotSpots).spots)
     if known or ran or lines or window is None:

@@ -33,8 +33,8 @@ _NO_OPERATORS = (
 def recorded_spots(trace: Trace, results: Results) -> tuple[HotSpot, ...]:
     """The operators: by the device work that they launched where there is any (kernels of no operator by their own
     names) and what the CPU did while the device was idle, else by their own time on the host, and the waits and the
-    Python between them. Of copies and of exchanges with other ranks counts what the device computes nothing beside, of
-    exchanges by their kind."""
+    Python between them. Copies and communication count only while the device computes nothing; communication is listed
+    by kind."""
     found = [*_operators(trace, results), *_exchanges(trace, results)]
     found += [_idle(trace, work) for work in results.get(DeviceIdleWork).work if work.share >= LEAST_SHARE]
     budget = results.get(TimeBudget)

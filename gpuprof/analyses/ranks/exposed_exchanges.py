@@ -1,4 +1,4 @@
-"""Which kinds of exchange the device computes nothing beside."""
+"""Communication that no compute overlaps, by kind."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gpuprof.model.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class ExposedExchanges(Result):
-    """`parts`: when each kind runs and the first device computes nothing, the longest first; unions, which overlap
-    where two kinds run at once. Empty without collectives on a device."""
+    """`parts`: for each kind, the union of the times when it runs and the first device computes nothing, longest
+    first. Two kinds that run at once overlap. Empty if no collectives ran on a device."""
 
     parts: tuple[tuple[CollectiveKind, Intervals], ...]
 

@@ -46,7 +46,7 @@ def loops_over_samples(source: str) -> tuple[int, ...]:
 def elements_written(source: str) -> tuple[int, ...]:
     """The lines that give a value to `x[i]` or `x[j, i + 1]` by the variable `i` of the innermost loop around them.
 
-    Empty where there is none, or where the cell is not plain Python but for magics.
+    Empty if there is none, or if the cell, without its magics, is not valid Python.
     """
     try:
         tree = ast.parse(MAGIC.sub(r"\1pass", source))

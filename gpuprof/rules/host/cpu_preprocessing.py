@@ -65,7 +65,7 @@ class CpuPreprocessing(Rule):
         if share < self.idle_share:
             return None
         named = ", ".join(f"{_name(name, line)} ({units.duration(ns)})" for name, line, ns in found.functions[:_NAMED])
-        by_itself = ", each by itself" if len(found.functions) > 1 else ""
+        by_itself = ", not counting what they call" if len(found.functions) > 1 else ""
         first, line, _ = found.functions[0]
         lines = tuple(line for _, line, _ in found.functions if line is not None)
         finding = Finding(
@@ -127,8 +127,7 @@ class CpuPreprocessing(Rule):
             change="Look at what your code does "
             + (f"{around}" if around else "in these pauses")
             + "; recorded with `with_stack=True`, or with `%%gpuprofile`, the functions are named. "
-            "What follows from results goes faster with tensors on the device; what prepares the next input can run "
-            "while the device computes.",
+            "Process results with tensors on the device, and prepare the next input while the device computes.",
             saving=scope.saving(0, lost_ns, lost_ns, "upper bound: none of this time"),
         )
         gone = host_time_scaled(found.pauses, 0.0)
@@ -139,7 +138,7 @@ def _within(found: HostFunctions) -> str:
     if found.owner is None:
         return ""
     name, ns = found.owner
-    return f" With what it calls, {name} takes {units.duration(ns)}."
+    return f" Including what it calls, {name} takes {units.duration(ns)}."
 
 
 def _name(name: str, line: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Exchanges beside which nothing is computed, by kind, and where they are told."""
+"""Communication that no compute overlaps: its kinds, and where the report shows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.trace_builder import TraceBuilder
 
 
 def exchanged() -> TraceBuilder:
-    """60 µs of compute; 40 of an all-reduce beside it, 5 after it; 30 of all-to-all with nothing beside it."""
+    """60 µs of compute, an all-reduce that ends 5 µs after it, then 30 µs of all-to-all."""
     builder = TraceBuilder().operator("aten::mm", 0, 90)
     builder.kernel("gemm", 0, 60).collective("AllReduce", 20, 45).collective("AllToAll", 65, 30)
     return builder.copy("D2D", 60, 10, stream=7)
@@ -30,7 +30,7 @@ def test_the_headline_and_the_hot_spots_name_the_kind() -> None:
     results = Results(exchanged().build())
     assert "37 % in exposed communication, nearly all of it all-to-all" in headline(results.trace, results)
     spots = {spot.what: spot.ns for spot in results.get(HotSpots).spots}
-    # the copy runs beside the exchanges: it holds nothing up
+    # the copy overlaps the communication, so it has no time of its own
     assert spots == {"gemm": 60_000, "exposed all-to-all": 30_000, "exposed all-reduce": 5_000}
 
 

@@ -41,7 +41,7 @@ def test_the_function_that_calls_them_is_named_with_all_that_it_calls() -> None:
     found = rule("cpu_preprocessing").check(results)
     assert (
         isinstance(found, Finding)
-        and "With what it calls, lib/images.py(2): prepare takes 10.8 ms." in found.explanation
+        and "Including what it calls, lib/images.py(2): prepare takes 10.8 ms." in found.explanation
     )
 
 
@@ -66,7 +66,7 @@ def test_python_that_was_not_recorded_is_told_by_the_operators_around_it() -> No
     assert found.title.endswith("43 % of the recorded time while the CPU runs Python that was not recorded")
     assert (found.evidence["pauses"], found.evidence["after"], found.evidence["before"]) == (5, "aten::cat", "aten::mm")
     assert "after `aten::cat` and before `aten::mm`" in found.change and "with_stack=True" in found.change
-    # the wait is no upper bound of anything else: without the pauses the run is shorter by them
+    # re-timed without the pauses, the run is shorter by all of them
     assert found.saving is not None and abs(found.saving.most_share - 0.428) < 0.01
 
 
