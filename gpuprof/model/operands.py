@@ -12,12 +12,13 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
 
     `kind`: the type with its module (`builtins.list`, `pandas.core.frame.DataFrame`); of a function or a class the name
     by which it is known (`copy.deepcopy`), with `callable`. `items`: of a list, tuple or deque the kind of its first
-    item, empty where it has none. `looks`: how often it was seen so. `least`, `most`: its lengths then (rows of a
-    table, elements along the first axis of an array), None for what has none. `holds`: of an object of any other kind
-    the length of the largest container among its attributes. `same`: the object was the same one in all looks.
-    `fewest_elements`, `most_elements`: of a tensor, an array or a table, along all its axes. `sizes`: of one that was
-    longer and longer from look to look, now and then begun anew, its length or elements with the Unix time in ns, in
-    order; empty for any other.
+    item, empty where it has none. `parts`: where that item is a tuple, a list or a dict, the kinds of its first parts,
+    by their place (`0`) or their key (`'wave'`) as it is written; only keys that could be names. `looks`: how often it
+    was seen so. `least`, `most`: its lengths then (rows of a table, elements along the first axis of an array), None
+    for what has none. `holds`: of an object of any other kind the length of the largest container among its
+    attributes. `same`: the object was the same one in all looks. `fewest_elements`, `most_elements`: of a tensor, an
+    array or a table, along all its axes. `sizes`: of one that was longer and longer from look to look, now and then
+    begun anew, its length or elements with the Unix time in ns, in order; empty for any other.
     """
 
     file: str
@@ -32,6 +33,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     holds: int | None = None
     same: bool = True
     items: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
     fewest_elements: int | None = None
     most_elements: int | None = None
     sizes: tuple[tuple[int, int], ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import deque
+from itertools import islice
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ _ORDERED = frozenset(map(id, (list, tuple, deque)))
 _NUMBERS = frozenset(map(id, (int, float, complex, bool, type(None), ModuleType)))
 _FUNCTIONS = frozenset(map(id, (FunctionType, BuiltinFunctionType, type)))
 _MOST_ATTRIBUTES = 64
+_MOST_PARTS = 8
 _TABLES = ("DataFrame", "Series")
 
 
@@ -29,6 +31,7 @@ class OperandFacts(NamedTuple):
     identity: int
     items: str = ""
     elements: int | None = None
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 def facts_of(value: Any) -> OperandFacts | None:
@@ -40,10 +43,21 @@ def facts_of(value: Any) -> OperandFacts | None:
         return OperandFacts(f"{_text(value, '__module__')}.{_text(value, '__qualname__')}", True, None, None, id(value))
     name = kind_name(kind)
     length = _length(value, kind, name)
-    items = kind_name(type(value[0])) if length and id(kind) in _ORDERED else ""
+    first = value[0] if length and id(kind) in _ORDERED else None
+    items = kind_name(type(first)) if length and id(kind) in _ORDERED else ""
     elements = _elements(value, kind, name)
     told = length is not None or elements is not None
-    return OperandFacts(name, False, length, None if told else _holds(value), id(value), items, elements)
+    holds = None if told else _holds(value)
+    return OperandFacts(name, False, length, holds, id(value), items, elements, _parts(first))
+
+
+def _parts(item: Any) -> tuple[tuple[str, str], ...]:
+    if type(item) is dict:
+        named = [(key, item[key]) for key in islice(item, _MOST_PARTS) if type(key) is str and key.isidentifier()]
+        return tuple((repr(key), kind_name(type(part))) for key, part in named)
+    if id(type(item)) in _ORDERED:
+        return tuple((str(at), kind_name(type(part))) for at, part in enumerate(islice(item, _MOST_PARTS)))
+    return ()
 
 
 def attribute(value: Any, name: str) -> tuple[bool, Any]:

@@ -101,7 +101,7 @@ class _SeenName:
     def __init__(self, first: OperandFacts):
         self._looks, self._same, self._identity = 1, True, first.identity
         self._callable, self._least, self._most, self._holds = first.callable, first.length, first.length, first.holds
-        self._items = first.items
+        self._items, self._parts = first.items, first.parts
         self._fewest = self._largest = first.elements
         self._times, self._sizes, self._rises = array("q"), array("q"), 0
 
@@ -122,6 +122,7 @@ class _SeenName:
         self._looks += 1
         self._same = self._same and facts.identity == self._identity
         self._items = facts.items or self._items
+        self._parts = facts.parts or self._parts
         if facts.length is not None:
             self._least = facts.length if self._least is None else min(self._least, facts.length)
             self._most = facts.length if self._most is None else max(self._most, facts.length)
@@ -145,6 +146,7 @@ class _SeenName:
             holds=self._holds,
             same=self._same,
             items=self._items,
+            parts=self._parts,
             fewest_elements=self._fewest,
             most_elements=self._largest,
             sizes=tuple(zip(self._times, self._sizes, strict=True)) if self._grows() else (),

@@ -28,7 +28,27 @@ def loader_facts(loader: Any | None, iterator: Any) -> Loader:
         ),
         dataset=type(dataset).__name__,
         iterable=not map_style,
+        inner_dataset=_inner(dataset),
+        collated_by=_collated_by(iterator if loader is None else loader),
     )
+
+
+def _inner(dataset: Any) -> str | None:
+    from torch.utils.data import Subset
+
+    inner = dataset
+    while type(inner) is Subset:
+        inner = inner.dataset
+    return None if inner is dataset else type(inner).__name__
+
+
+def _collated_by(holder: Any) -> str | None:
+    from torch.utils.data import default_collate
+
+    if _boolean(holder, "_auto_collation") is False:
+        return "nobody"
+    function = getattr(holder, "collate_fn", getattr(holder, "_collate_fn", None))
+    return None if function is None else "torch" if function is default_collate else "own"
 
 
 def _is_map_style(dataset: Any) -> bool:

@@ -11,11 +11,11 @@ from gpuprof.code_edits.syntax.statements import at_head
 from gpuprof.code_edits.syntax.tree import CellTree, Changes
 
 _POSITIONS = ("dataset", "batch_size", "shuffle")
-# what has a meaning of its own for batches, or draws random numbers, is left alone
+# what has a meaning of its own for batches is left alone
 _KNOWN = (
     *_POSITIONS,
     *("drop_last", "num_workers", "pin_memory", "pin_memory_device", "persistent_workers", "prefetch_factor"),
-    "timeout",
+    *("timeout", "generator"),
 )
 _ASKED = ("batch_size", "sampler", "batch_sampler", "drop_last", "collate_fn")
 _SAMPLERS = ("BatchSampler", "RandomSampler", "SequentialSampler")
@@ -26,8 +26,8 @@ def fetch_whole_batches(source: str, line: int) -> str | None:
 
     It then asks for `dataset[[3, 1, 2]]` and collates nothing; the indices and their order stay. That gives the same
     only where indexing the dataset with a list gives what collating its samples gives, as a `TensorDataset` does: the
-    caller compares the batches. None where the loader has a sampler, collate function or generator of its own, or the
-    cell asks the loader for what then differs (`loader.batch_size`).
+    caller compares the batches. None where the loader has a sampler or collate function of its own, or the cell
+    asks the loader for what then differs (`loader.batch_size`).
     """
     tree = CellTree.of(source)
     call = made_once(tree, line) if tree else None
@@ -36,6 +36,8 @@ def fetch_whole_batches(source: str, line: int) -> str | None:
         return None
     dataset, size = _indexed(given["dataset"]), given.get("batch_size")
     shuffle = tree.code(given["shuffle"]) if "shuffle" in given else "False"
+    if not isinstance(given.get("generator", dataset), cst.Name | cst.Attribute):
+        return None
     if dataset is None or size is None or m.matches(size, m.Name("None")) or shuffle not in ("True", "False"):
         return None
     names = ("BatchSampler", "RandomSampler" if shuffle == "True" else "SequentialSampler")
@@ -43,7 +45,9 @@ def fetch_whole_batches(source: str, line: int) -> str | None:
     if prefix is None:
         return None
     last = tree.code(given["drop_last"]) if "drop_last" in given else "False"
-    order = f"{prefix}{names[1]}({tree.code(dataset)})"
+    # the loader draws its seed first, the sampler after it: they share the generator as before
+    drawn = f", generator={tree.code(given['generator'])}" if "generator" in given and shuffle == "True" else ""
+    order = f"{prefix}{names[1]}({tree.code(dataset)}{drawn})"
     sampler = f"{prefix}BatchSampler({order}, {tree.code(size)}, drop_last={last})"
     return tree.changed(imported | {call: lambda made: _whole(made, sampler)})
 

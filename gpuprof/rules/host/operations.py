@@ -15,6 +15,7 @@ from gpuprof.analyses.accounts.host_work import WorkLine
 from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.model.operands import Operand
 from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.reads.list_items import ARRAY, item_kind
 
 # shorter ones are gone through in the time of a call
 _LONG, _TABLE_ROWS = 64, 1000
@@ -24,7 +25,6 @@ _COMPILING = 0.25
 _GROWS = 2.0
 _LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
 _KEYED = ("builtins.dict", "builtins.set", "builtins.frozenset")
-_ARRAY = "numpy.ndarray"
 _PANDAS = "pandas."
 _SEARCHES = ("index", "count", "remove")
 _COPIES = ("list", "tuple", "sorted", "set", "frozenset", "dict", "deque", "sum", "min", "max")
@@ -42,7 +42,6 @@ _OF_NUMBERS = (
     "Tensor",
     *(f"{each}Tensor" for each in ("Float", "Double", "Long", "Int")),
 )
-_MAKE_ARRAYS = ("zeros", "ones", "full", "empty", "asarray", "array", "stack", "concatenate", "zeros_like", "ones_like")
 _STACKS = ("stack", "cat")
 _ITEMS = ("iloc", "loc", "at", "iat", "iterrows", "itertuples")
 _COMPILES = ("re._compiler.", "re._parser.")
@@ -149,7 +148,7 @@ def _searches(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]
                 yield f"{over.name}.{node.func.attr}", over
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             over = seen.get(dotted(node.comparators[0]))
-            if _is_kept(over, (*_LISTS, _ARRAY), _LONG):
+            if _is_kept(over, (*_LISTS, ARRAY), _LONG):
                 yield f"in {over.name}", over
 
 
@@ -158,7 +157,7 @@ def _masks(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
     for node in nodes:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             sides = [_base(each, seen) for each in (node.left, node.comparators[0])]
-            large = [each for each in sides if _is_kept(each, (_ARRAY, _PANDAS), _TABLE_ROWS)]
+            large = [each for each in sides if _is_kept(each, (ARRAY, _PANDAS), _TABLE_ROWS)]
             # of two columns of one length all is needed
             if len(large) == 1 and large[0] is not None:
                 yield f"{ast.unparse(node)}", large[0]
@@ -187,7 +186,7 @@ def _copies(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) 
                 yield name, over
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
             over = seen.get(dotted(node.func.value))
-            if _is_kept(over, (*_LISTS, *_KEYED, _ARRAY, _PANDAS), _TABLE_ROWS):
+            if _is_kept(over, (*_LISTS, *_KEYED, ARRAY, _PANDAS), _TABLE_ROWS):
                 yield f"{over.name}.copy", over
 
 
@@ -204,7 +203,7 @@ def _numbers(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand])
     """`torch.tensor(rows)` of a list of arrays: torch asks for one number after another."""
     known = seen | {each.name: each for each in line.earlier}
     for call, given in _conversions(nodes):
-        if call.startswith("torch.") and call.rpartition(".")[2] in _OF_NUMBERS and _item_kind(given, known) == _ARRAY:
+        if call.startswith("torch.") and call.rpartition(".")[2] in _OF_NUMBERS and item_kind(given, known) == ARRAY:
             yield call, known.get(dotted(given))
 
 
@@ -212,7 +211,7 @@ def arrays_read(line: WorkLine, nodes: Sequence[ast.AST]) -> list[str]:
     """The texts of what torch reads number by number on a line: `rows` of `torch.tensor(rows)`."""
     known = {each.name: each for each in (*line.operands, *line.earlier) if not each.callable}
     read = [given for call, given in _conversions(nodes) if call.rpartition(".")[2] in _OF_NUMBERS]
-    return [ast.unparse(given) for given in read if _item_kind(given, known) == _ARRAY]
+    return [ast.unparse(given) for given in read if item_kind(given, known) == ARRAY]
 
 
 def _conversions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -234,28 +233,6 @@ def _gone_through(given: ast.expr) -> ast.expr:
     return given
 
 
-def _item_kind(given: ast.expr, seen: dict[str, Operand]) -> str:
-    """What the items of a list are; empty where that is not known."""
-    found = seen.get(dotted(given))
-    if found is not None:
-        return found.items
-    if not isinstance(given, ast.ListComp):
-        return ""
-    element = given.elt
-    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
-        root, _, name = dotted(element.func).partition(".")
-        made = element.func.attr == "numpy" or (root in ("np", "numpy") and name in _MAKE_ARRAYS)
-        return _ARRAY if made else ""
-    if isinstance(element, ast.Subscript) and not isinstance(element.slice, ast.Slice):
-        # only of the first item it is known what it is, and the parts of a row may be of several kinds
-        if isinstance(element.slice, ast.Constant) and element.slice.value != 0:
-            return ""
-        over = seen.get(dotted(element.value))
-        return over.items if over is not None else ""
-    item = seen.get(dotted(element))
-    return item.kind if item is not None else ""
-
-
 def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
     """`rng.choice(n, p=weights)`: the table of the probabilities is summed up for each call."""
     for node in nodes:
@@ -265,7 +242,7 @@ def _draws(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
         if name in _DRAWS:
             for each in node.keywords:
                 over = seen.get(dotted(each.value)) if each.arg in _WEIGHTS else None
-                if _is_kept(over, (*_LISTS, _ARRAY), _LONG):
+                if _is_kept(over, (*_LISTS, ARRAY), _LONG):
                     yield ast.unparse(node.func), over
 
 
@@ -274,7 +251,7 @@ def _orders(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) 
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ORDERS:
             over = seen.get(dotted(node.args[0])) if node.args else None
-            if _is_kept(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
+            if _is_kept(over, (*_LISTS, ARRAY), _TABLE_ROWS):
                 yield ast.unparse(node.func), over
 
 
@@ -286,7 +263,7 @@ def _members(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand])
                 continue
             for each in node.args[:2]:
                 over = seen.get(dotted(each))
-                if _is_kept(over, (*_LISTS, _ARRAY), _TABLE_ROWS):
+                if _is_kept(over, (*_LISTS, ARRAY), _TABLE_ROWS):
                     yield dotted(node.func), over
 
 
@@ -299,7 +276,7 @@ def _joins(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -
         inside = {dotted(each) for each in ast.walk(call) if isinstance(each, ast.Name | ast.Attribute)}
         joins = dotted(call.func).rpartition(".")[2] in _JOINS
         over = seen.get(target)
-        if joins and target in inside and over is not None and _is(over, (_ARRAY, _PANDAS), _LONG) and _grows(over):
+        if joins and target in inside and over is not None and _is(over, (ARRAY, _PANDAS), _LONG) and _grows(over):
             yield dotted(call.func), over
 
 

@@ -69,14 +69,15 @@ from gpuprof.rules.loading.wait_line_words import (
     line_explanation,
     line_leave_it,
 )
+from gpuprof.rules.loading.whole_batches import takes_index_lists
+from gpuprof.rules.loading.worker_words import besides, why_no_workers
 from gpuprof.rules.saving.plain_parts import PlainParts
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.batches import batches_at_once, batches_planned
 
-# Their code is not the user's; they take many indices at once.
-_TORCHS_OWN = ("TensorDataset",)
 _PASSING_ON = ("enumerate", "islice", "iter", "tqdm")
+_FEW_SAMPLES = "Leave it when a batch has only a few samples, or when samples are asked for one by one elsewhere, too."
 _ONE_ITERATOR = (
     "Start the iterator once: `for batch in loader:`, or `batches = iter(loader)` before the loop and `next(batches)` "
     "in it, with a new one only where it is exhausted."
@@ -117,21 +118,27 @@ class InputStall(Rule):
         who = f"The {RunWords.of(results).loop} waits" if idle_ns is None else "The device waits"
         ranges = pipeline.waits
         line = None if stalling.iterator_each_batch else results.get(WaitLines).line
-        change = _change(plan, on_device=idle_ns is not None, line=line, name=_loader_name(results, plan))
+        by_rows = plan.loader is not None and takes_index_lists(results, plan.loader)
+        change = _change(
+            plan, on_device=idle_ns is not None, line=line, name=_loader_name(results, plan), by_rows=by_rows
+        )
         found = Finding(
             rule=self.name,
-            severity=self._severity(results, share, certain=idle_ns is not None or line is not None),
+            severity=self._severity(results, share, certain=idle_ns is not None or line is not None or by_rows),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
-            explanation=f"{_explanation(results, pipeline, plan)}{line_explanation(line)}{_iterators(stalling)}",
+            explanation=(
+                f"{_explanation(results, pipeline, plan)}{line_explanation(line)}{_samples(plan, by_rows)}"
+                f"{_iterators(stalling)}"
+            ),
             evidence={**_evidence(pipeline, plan, share), **line_evidence(line), **_iterator_counts(stalling)},
             where=Where(lines=_lines(results, plan, ranges, line), ranges_ns=worst(ranges)),
             change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
-            diff=_diff(results, plan) if idle_ns is not None and not stalling.iterator_each_batch else None,
+            diff=None if stalling.iterator_each_batch else _diff(results, plan, by_rows, on_device=idle_ns is not None),
             # what the plain iterations wait is known without such a wait
-            saving=_saving(results, whole_ns if idle_ns is None and PlainParts.of(results) else stall_ns),
-            leave_it=line_leave_it(line),
+            saving=_saving(results, whole_ns if idle_ns is None and PlainParts.of(results) else stall_ns, by_rows),
+            leave_it=_FEW_SAMPLES if by_rows else line_leave_it(line),
         )
-        return found if idle_ns is None else _retimed(results, found, plan, ranges)
+        return found if idle_ns is None else _retimed(results, found, None if by_rows else plan, ranges)
 
     def _severity(self, results: Results, share: float, *, certain: bool) -> Severity:
         """`certain`: the device was idle meanwhile, or it is known what makes the batches slow."""
@@ -183,6 +190,13 @@ def _explanation(results: Results, pipeline: InputPipeline, plan: WorkerPlan) ->
     )
 
 
+def _samples(plan: WorkerPlan, by_rows: bool) -> str:
+    if not by_rows or plan.loader is None:
+        return ""
+    made = units.plural(plan.loader.batch_size or 0, "sample")
+    return f" Each batch is {made}, taken one by one of tensors that the dataset holds, and then put together."
+
+
 def _iterators(stalling: StallingLoader) -> str:
     loader = stalling.loader
     if loader is None or not stalling.iterator_each_batch:
@@ -232,50 +246,55 @@ def _loader_name(results: Results, plan: WorkerPlan) -> str:
     return (dotted(node) if node is not None else "") or "loader"
 
 
-def _change(plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None, name: str = "loader") -> str:
+def _change(
+    plan: WorkerPlan, *, on_device: bool, line: WaitLine | None = None, name: str = "loader", by_rows: bool = False
+) -> str:
     anew = plan.loader is not None and plan.loader.samples_same < plan.loader.samples_compared
+    if by_rows:
+        return f"{_whole_batches(plan, name)}."
     cheaper = (
-        _cheaper(plan, name, on_device=on_device)
-        if line is None
-        else line_cheaper(line, on_device=on_device, anew=anew)
+        _cheaper(plan, on_device=on_device) if line is None else line_cheaper(line, on_device=on_device, anew=anew)
     )
     if plan.handover_dominates and on_device:
         cheaper += ", or keep the data on the device if they fit and take batches by index"
     if plan.suggested is None or plan.needed is None:
-        return f"{cheaper}.{_why_no_workers(plan)}"
-    repeats = _besides(plan)
+        return f"{cheaper}.{why_no_workers(plan)}"
+    limits = besides(plan)
     arguments = f"`num_workers={plan.suggested}, persistent_workers=True` for the DataLoader"
     if not on_device:
         return (
             f"{cheaper}. Besides, {arguments} makes batches while the loop computes, as far as a core is free then: "
-            f"without a device both share the cores.{repeats}"
+            f"without a device both share the cores.{limits}"
         )
     if plan.suggested < plan.needed:
         short = plan.possible is not None and plan.possible < plan.needed
         lack = f", and this process has {units.plural(plan.cores or 0, 'core')}" if short else ""
         return (
             f"{cheaper}; it would take {units.plural(plan.needed, 'worker')} to keep up{lack}. Besides, {arguments} "
-            f"can hide a part of it.{repeats}"
+            f"can hide a part of it.{limits}"
         )
     if line is not None:
-        return f"{cheaper}. Besides, {arguments} can hide what is left of the wait.{repeats}"
+        return f"{cheaper}. Besides, {arguments} can hide what is left of the wait.{limits}"
     if plan.possible is None:
         return (
             f"Use {arguments}: so many make a batch in the time of the work between two waits, if that many cores are "
-            f"free (take at most the cores of this process less one).{repeats}"
+            f"free (take at most the cores of this process less one).{limits}"
         )
-    return f"Use {arguments}: so many make a batch in the time of the work between two waits.{repeats}"
+    return f"Use {arguments}: so many make a batch in the time of the work between two waits.{limits}"
 
 
-def _cheaper(plan: WorkerPlan, loader: str, *, on_device: bool) -> str:
+def _whole_batches(plan: WorkerPlan, loader: str) -> str:
+    name = (plan.loader.dataset if plan.loader else None) or "the dataset"
+    return (
+        f"Ask `{name}` for whole batches: `DataLoader({loader}.dataset, batch_size=None, "
+        f"sampler={loader}.batch_sampler)` gives the same batches in the same order, and takes the rows of a batch at "
+        "once (pass its other arguments again). So does taking rows of the tensors in the loop"
+    )
+
+
+def _cheaper(plan: WorkerPlan, *, on_device: bool) -> str:
     name = plan.loader.dataset if plan.loader else None
     of = f"the batches of `{name}`" if name else "the batches"
-    if name in _TORCHS_OWN:
-        return (
-            f"Make {of} cheaper: `DataLoader({loader}.dataset, batch_size=None, sampler={loader}.batch_sampler)` gives "
-            "the same batches and indexes the tensors once a batch, instead of once a sample (without a `collate_fn` "
-            "of your own; pass its other arguments again); so does slicing them in the loop"
-        )
     iterable = plan.loader is not None and plan.loader.iterable
     how = "yield whole batches, with `batch_size=None`" if iterable else "`__getitems__`, tensor operations"
     return (
@@ -284,63 +303,18 @@ def _cheaper(plan: WorkerPlan, loader: str, *, on_device: bool) -> str:
     )
 
 
-def _besides(plan: WorkerPlan) -> str:
-    """What workers are not: as many threads, or readers of a part of an iterable dataset."""
-    slow = (
-        f" A worker computes with one thread: it takes about {units.factor(plan.slowdown)} as long for a batch as this "
-        "process does with several."
-        if plan.slowdown > 1
-        else ""
-    )
-    return f"{slow}{_repeats(plan)}"
-
-
-def _repeats(plan: WorkerPlan) -> str:
-    if plan.repeats:
-        return (
-            " Several workers would each give all samples of this `IterableDataset`, unless it shares them out "
-            "(`torch.utils.data.get_worker_info()`)."
-        )
-    known = plan.loader is not None and plan.loader.iterable is False
-    if known or plan.suggested == 1:
-        return ""
-    return (
-        " If the dataset is an `IterableDataset`, it must share out its samples among the workers "
-        "(`torch.utils.data.get_worker_info()`): else each gives all of them."
-    )
-
-
-def _why_no_workers(plan: WorkerPlan) -> str:
-    if plan.handover_dominates and plan.workers == 0:
-        return " Worker processes would not help: handing over such a small batch takes them as long as making it."
-    if plan.workers == 0 and plan.possible == 0 and plan.held and (plan.cores or 0) > 1:
-        return (
-            f" Worker processes would not help: of {units.plural(plan.cores or 0, 'core')} that it may use none was "
-            "free while it ran."
-        )
-    if plan.workers == 0 and plan.possible == 0:
-        return " Worker processes would compete for the only core of this process."
-    if plan.workers == 0 and plan.slowdown > 1:
-        return " Worker processes compute with one thread each: with these cores they would be slower than this one."
-    if plan.workers and plan.repeats:
-        return _repeats(plan)
-    if plan.workers and plan.possible is not None and plan.workers >= plan.possible:
-        return (
-            f" This process has {units.plural(plan.cores or 0, 'core')} for {units.plural(plan.workers, 'worker')} and "
-            "the main thread: more workers help only while they wait (for a disk or a network), not compute."
-        )
-    if plan.starved:
-        return " The workers there are wait for a core themselves, which something else holds: more would wait, too."
-    return ""
-
-
-def _diff(results: Results, plan: WorkerPlan) -> str | None:
-    """Worker processes for the loader, where they surely can make its batches.
+def _diff(results: Results, plan: WorkerPlan, by_rows: bool, *, on_device: bool) -> str | None:
+    """Whole batches where the dataset has them; with a device, worker processes that surely can make its batches.
 
     Not for iterable datasets (each worker would give all of their samples), nor where batches are made on the device,
     nor where workers are not forked: those cannot see the classes of a notebook.
     """
     loader = plan.loader
+    if by_rows and loader is not None and loader.line is not None:
+        at = loader.line
+        return cell_diff(results, lambda source: _fetching_whole(source, at))
+    if not on_device:
+        return None
     if plan.suggested is None or plan.possible is None or not loader or loader.line is None or loader.samples is None:
         return None
     if not _forks(results.context.environment) or results.get(InputPipeline).launched_in_waits:
@@ -355,6 +329,12 @@ def _diff(results: Results, plan: WorkerPlan) -> str | None:
     return cell_diff(results, edit)
 
 
+def _fetching_whole(source: str, line: int) -> str | None:
+    from gpuprof.code_edits.data.whole_batches import fetch_whole_batches
+
+    return fetch_whole_batches(source, line)
+
+
 def _forks(environment: Environment | None) -> bool:
     """Whether worker processes start as copies of this one: on Linux, until Python 3.14 changed it."""
     if environment is None or not environment.system.startswith("Linux"):
@@ -363,20 +343,20 @@ def _forks(environment: Environment | None) -> bool:
     return len(version) > 1 and version[0] == "3" and version[1].isdecimal() and int(version[1]) < 14
 
 
-def _saving(results: Results, stall_ns: int) -> Saving:
+def _saving(results: Results, stall_ns: int, by_rows: bool) -> Saving:
     scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
     each = results.get(StallingLoader).iterator_each_batch
-    if each or plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
+    if each or by_rows or plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:
         return scope.saving(0, stall_ns, stall_ns, "upper bound: all of the wait", part_of=pipeline.waits)
     hidden = min(stall_ns, plan.saved_per_batch_ns * int(pipeline.batch.sum()))
     workers = units.plural(plan.suggested or 0, "worker")
     return scope.saving(hidden / 3, hidden, hidden, f"upper bound: {workers}, as fast as this thread")
 
 
-def _retimed(results: Results, found: Finding, plan: WorkerPlan, waits: Intervals) -> Finding:
+def _retimed(results: Results, found: Finding, plan: WorkerPlan | None, waits: Intervals) -> Finding:
     """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
-    made_ahead = batches_planned(plan, waits)
-    if made_ahead is None or results.get(StallingLoader).iterator_each_batch:
+    made_ahead = batches_planned(plan, waits) if plan is not None else None
+    if plan is None or made_ahead is None or results.get(StallingLoader).iterator_each_batch:
         basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
         return retimed(results, found, batches_at_once(waits), basis, assumed=unknown)
     return retimed(

@@ -6,10 +6,19 @@ from gpuprof.code_edits.data.whole_batches import fetch_whole_batches
 from tests.code_edits.executed import TRAINING, assert_rest_is_kept, line_of, run
 
 SHUFFLED = TRAINING.replace("batch_size = 16 ,", "batch_size = 16, shuffle=True")
+SEEDED = TRAINING.replace("batch_size = 16 ,", "batch_size = 16, shuffle=True, generator=g")
 LOOP = line_of(TRAINING, "for x, y in loader")
 
 
-@pytest.mark.parametrize("cell", [TRAINING, SHUFFLED, SHUFFLED.replace("shuffle=True", "shuffle=True, drop_last=True")])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        TRAINING,
+        SHUFFLED,
+        SHUFFLED.replace("shuffle=True", "shuffle=True, drop_last=True"),
+        SEEDED.replace("# one epoch   (odd   spacing, kept)", "g = torch.Generator().manual_seed(3)"),
+    ],
+)
 def test_the_cell_gives_the_same(cell: str) -> None:
     after = fetch_whole_batches(cell, LOOP)
     assert after is not None and "sampler=BatchSampler(" in after and ", 16, drop_last=" in after
@@ -34,10 +43,20 @@ def test_the_cell_gives_the_same(cell: str) -> None:
             "DataLoader(TensorDataset(x, y), batch_size=None, "
             "sampler=BatchSampler(SequentialSampler(x), 4, drop_last=False))",
         ),
+        (
+            "DataLoader(data, 4, True, generator=g)",
+            "DataLoader(data, batch_size=None, generator=g, "
+            "sampler=BatchSampler(RandomSampler(data, generator=g), 4, drop_last=False))",
+        ),
+        (
+            "DataLoader(data, batch_size=4, generator=g)",
+            "DataLoader(data, batch_size=None, generator=g, "
+            "sampler=BatchSampler(SequentialSampler(data), 4, drop_last=False))",
+        ),
     ],
 )
 def test_however_the_loader_is_made(made: str, becomes: str) -> None:
-    cell = f"x = y = torch.ones(8, 2)\nn = 4\nloader = {made}\nfor batch in loader:  # here\n    pass\n"
+    cell = f"x = y = torch.ones(8, 2)\nn = 4\ng = torch.Generator()\nloader = {made}\nfor batch in loader:  # here\n    pass\n"
     after = fetch_whole_batches(cell, line_of(cell, "# here"))
     assert after is not None and becomes in after
     run(after)
@@ -57,7 +76,7 @@ def test_the_loader_has_as_many_batches() -> None:
         "DataLoader(data, batch_size=4, shuffle=mixed)",
         "DataLoader(data, batch_size=4, sampler=mine)",
         "DataLoader(data, batch_size=4, collate_fn=mine)",
-        "DataLoader(data, batch_size=4, generator=g)",
+        "DataLoader(data, batch_size=4, generator=make())",
         "DataLoader(make(), batch_size=4)",
         "DataLoader(data, 4, True, None)",
         "DataLoader(data, **options)",
