@@ -75,9 +75,9 @@ class Loader(msgspec.Struct, frozen=True, kw_only=True):
     `samples_same` of them had the same content. `sample_bytes` of one.
     `iterable`: its dataset is an `IterableDataset`, of which each worker reads all samples unless it shares them out.
     `maker`: the package of the framework that made it or reads it; None where none of those that are known did.
-    `inner_dataset`: where the dataset is a `Subset` of another, the type of the innermost. `collated_by`: who puts samples
-    together to a batch: `torch`, a function of the user's `own`, or `nobody` where the dataset is asked for whole
-    batches (`batch_size=None`); None where that is not known.
+    `inner_dataset`: where the dataset is a `Subset` of another, the type of the innermost. `collated_by`: who puts
+    samples together to a batch: `torch`, a function of the user's `own`, or `nobody` where the dataset is asked for
+    whole batches (`batch_size=None`); None where that is not known.
     """
 
     workers: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -30,7 +30,7 @@ class RowsAgain(Result):
     time, 0..1, goes to rows that had been computed, `share` of the time of all operators. `frozen`: an optimizer
     changed other weights in between, and `passes` is how often all iterations of the cell would go over the rows, were
     they like those of the look; else the passes in the look. `place` is the line where that is most, `taken_at` where
-    rows are taken, `kept_at` where the last result of that work is made, `places` all lines that compute them, most
+    rows are taken, `kept_at` the outermost line that reaches most of it, whose result can be kept, `places` all lines that compute them, most
     time first: rows of the looked places. `result_bytes`: of that result for all rows. `place` is -1 where there are
     none.
     """
@@ -77,15 +77,16 @@ class RowsAgain(Result):
         places = tuple(line for line in sorted(spent, key=lambda line: -spent[line]) if line >= 0)
         largest = max(best, key=lambda each: each.wasted_ns)
         # of the same network on the same rows
-        last = max(
-            row for each in best if each.work.gathers.keys() == largest.work.gathers.keys() for row in each.work.members
-        )
+        alike = [each.work for each in best if each.work.gathers.keys() == largest.work.gathers.keys()]
+        called = _called_at(trace, table, sorted(row for each in alike for row in each.members))
+        called_most = _most(called, lasted)
+        last = max(row for row, place in called.items() if place == called_most)
         wasted = sum(each.wasted_ns for each in best)
         taken = sum(largest.work.gathers.values())
         return cls(
             place=places[0] if places else -1,
             taken_at=int(table["place"][min(largest.work.gathers)]),
-            kept_at=int(table["place"][last]),
+            kept_at=called_most,
             places=places,
             source_rows=largest.work.rows,
             taken_rows=taken,
@@ -97,6 +98,21 @@ class RowsAgain(Result):
             passes=largest.passes,
             result_bytes=_bytes_for_all(trace, operators[last], largest.work.rows, taken // len(largest.work.gathers)),
         )
+
+
+def _called_at(trace: Trace, table: Table, rows: Sequence[int]) -> dict[int, int]:
+    """Of each operator the outermost line on its way: what it calls is one result to keep."""
+    look = trace.context.look
+    paths = look.paths if look is not None else ()
+    on_path = {row: int(trace.looked_operators["path"][row]) for row in rows}
+    return {row: paths[path][-1] if path >= 0 else int(table["place"][row]) for row, path in on_path.items()}
+
+
+def _most(called: Mapping[int, int], lasted: Array) -> int:
+    spent = defaultdict[int, int](int)
+    for row, place in called.items():
+        spent[place] += int(lasted[row])
+    return max(spent, key=lambda place: spent[place])
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ def test_the_cell_gives_the_same(cell: str) -> None:
     ],
 )
 def test_however_the_loader_is_made(made: str, becomes: str) -> None:
-    cell = f"x = y = torch.ones(8, 2)\nn = 4\ng = torch.Generator()\nloader = {made}\nfor batch in loader:  # here\n    pass\n"
+    names = "x = y = torch.ones(8, 2)\nn = 4\ng = torch.Generator()\n"
+    cell = f"{names}loader = {made}\nfor batch in loader:  # here\n    pass\n"
     after = fetch_whole_batches(cell, line_of(cell, "# here"))
     assert after is not None and becomes in after
     run(after)
