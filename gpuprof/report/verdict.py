@@ -116,8 +116,8 @@ def _covered(results: Results, worth: tuple[Finding, ...], joint: Joint | None) 
     if not told or share <= 0 or no_news or not times_known(results, worth):
         return ""
     whole = "the cell" if results.get(CellPhases).sampled else "the recorded time"
-    causes = "Its cause takes" if len(worth) == 1 else "Their causes take"
-    return f" {causes} {units.percent(share)} of {whole}."
+    concerned = "It concerns work" if len(worth) == 1 else "They concern work"
+    return f" {concerned} that takes {units.percent(share)} of {whole}."
 
 
 def _unasked(trace: Trace, gate: Gate) -> str:

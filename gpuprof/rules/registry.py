@@ -30,6 +30,8 @@ from gpuprof.whatif.predict import MINOR_SHARE
 
 # of a finding's time, within a cause that may be elsewhere as well
 _MEMORY_WEIGHT = 0.5
+# they name the operators that they are about
+_OF_OPERATORS = frozenset({*NEEDLESS, "pieces_one_by_one"})
 _MAY_BE_NOTHING = 0.5
 # of a change of the numbers, within the run-to-run variation
 _UNSEEN = 0.2
@@ -143,7 +145,7 @@ def _yields(results: Results, found: Finding, findings: list[Finding]) -> bool:
 
 def _same_work(results: Results, better: Finding, found: Finding) -> bool:
     """Whether the other speaks of most of the same operators, and saves more."""
-    if better is found or better.rule not in NEEDLESS or _rank(better) > _rank(found):
+    if better is found or better.rule not in _OF_OPERATORS or _rank(better) > _rank(found):
         return False
     looked = results.get(LookedTime)
     if not looked.known or better.looked_rows is None or found.looked_rows is None:

@@ -30,9 +30,9 @@ class RowsAgain(Result):
     time, 0..1, goes to rows that had been computed, `share` of the time of all operators. `frozen`: an optimizer
     changed other weights in between, and `passes` is how often all iterations of the cell would go over the rows, were
     they like those of the look; else the passes in the look. `place` is the line where that is most, `taken_at` where
-    rows are taken, `kept_at` the outermost line that reaches most of it, whose result can be kept, `places` all lines that compute them, most
-    time first: rows of the looked places. `result_bytes`: of that result for all rows. `place` is -1 where there are
-    none.
+    rows are taken, `kept_at` the outermost line that reaches most of it, whose result can be kept, `places` all lines
+    that compute them, most time first: rows of the looked places. `result_bytes`: of that result for all rows. `place`
+    is -1 where there are none.
     """
 
     place: int = -1

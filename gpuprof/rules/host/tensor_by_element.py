@@ -183,8 +183,8 @@ def _change(writes: bool, reads: bool, graph: bool) -> str:
         return f"{whole}; where that cannot be, {kept}."
     if graph:
         return f"{whole}."
-    made = "fill a list and make the tensor once (`torch.tensor(values)`)"
-    read = "read the tensor once (`values = x.tolist()`) and compute with Python’s numbers"
+    made = "collect the places and values in lists, and write them at once (`x[places] = torch.tensor(values)`)"
+    read = "read what is needed at once (`values = x[places].tolist()`) and compute with Python’s numbers"
     both = f"{read}, then {made}" if writes and reads else made if writes else read
     once = " What does not change from step to step belongs before the loop." if writes else ""
     return f"{whole}; where that cannot be, {both}.{once}"

@@ -22,6 +22,8 @@ When to leave it
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof.analyses.accounts.host_work import HostWork
@@ -30,6 +32,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.wanted_work import draws_without_replacement
 from gpuprof.rules.host.operations import OF_ALL, Family
 from gpuprof.rules.host.repeated_host_work import (
@@ -122,4 +125,22 @@ def _change(results: Results, found: RepeatedHostWork) -> str:
         return _SEARCH_GROWING
     if family is Family.DRAW and draws_without_replacement(nodes):
         return _DRAW_ALL
+    if family is Family.MASK and over is not None and (key := _key(nodes, over.name)):
+        return _CHANGES[family].replace("that key", f"`{key}`")
     return _CHANGES[family]
+
+
+def _key(nodes: Sequence[ast.AST], table: str) -> str:
+    """The one column of the table that the line compares for being equal; empty where the text does not tell."""
+    compared = (each for each in nodes if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.Eq))
+    found = {key for each in compared for side in (each.left, each.comparators[0]) if (key := _column(side, table))}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _column(node: ast.expr, table: str) -> str:
+    """`day` of `table.day` and of `table["day"]`."""
+    if isinstance(node, ast.Attribute) and dotted(node.value) == table:
+        return node.attr if node.attr not in ("values", "T") else ""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and dotted(node.value) == table:
+        return node.slice.value if isinstance(node.slice.value, str) else ""
+    return ""

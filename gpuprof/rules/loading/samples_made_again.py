@@ -18,6 +18,7 @@ When to leave it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
@@ -96,9 +97,9 @@ class SamplesMadeAgain(Rule):
             },
             where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
             change=(
-                f"Make the samples of {name} once, before {RunWords.of(results).passes}: "
-                "`samples = [dataset[i] for i in range(len(dataset))]`, and give the DataLoader `samples`. "
-                f"{_memory(results, largest)}"
+                f"Make the samples of {name} once, before {RunWords.of(results).passes}: `samples = [data[i] for i in "
+                f"range(len(data))]`, where `data` is the dataset of the DataLoader{_at_line(largest)}. Give the "
+                f"DataLoader `samples` in its place{_each(found)}. {_memory(results, found.repeated)}"
             ).rstrip()
             + only,
             during=waits if waits.total_ns else None,
@@ -114,16 +115,31 @@ def _of_loader(results: Results, found: SamplesMade) -> str:
     return f" of the DataLoader at line {largest.line}" if others and largest.line is not None else ""
 
 
+def _at_line(loader: Loader) -> str:
+    return f" in line {loader.line}" if loader.line is not None else ""
+
+
+def _each(found: SamplesMade) -> str:
+    """Where several DataLoaders make theirs again."""
+    lines = dict.fromkeys(each.line for each in found.repeated[1:] if each.line is not None)
+    if not lines:
+        return ""
+    return f", and likewise in {'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+
+
 def _needed(loader: Loader) -> dict[str, int]:
     if loader.sample_bytes is None or loader.samples is None:
         return {}
     return {"samples_bytes": loader.sample_bytes * loader.samples}
 
 
-def _memory(results: Results, loader: Loader) -> str:
-    needed, environment = _needed(loader).get("samples_bytes"), results.context.environment
-    if needed is None:
+def _memory(results: Results, loaders: Sequence[Loader]) -> str:
+    """Of one DataLoader at each line: an evaluation may make its own anew each time."""
+    each = {(one.line, one.dataset): _needed(one).get("samples_bytes") for one in loaders}
+    environment = results.context.environment
+    if None in each.values() or not each:
         return ""
+    needed = sum(number or 0 for number in each.values())
     memory = environment.host_memory_bytes if environment else None
     if memory and needed > _FITS * memory:
         return f"They take {units.size(needed)}, a large part of the memory: keep them in a file (`numpy.memmap`)."

@@ -53,7 +53,7 @@ def line_cheaper(line: WaitLine, *, on_device: bool, anew: bool) -> str:
     if line.reads:
         return (
             f"Make {where} cheaper first. It reads or decodes stored data each time: do that once and keep the result, "
-            'or store the data decoded and open the file with `np.load(path, mmap_mode="r")`'
+            'or store the decoded arrays as `.npy` files, opened with `np.load(path, mmap_mode="r")`'
         )
     if on_device:
         once = "" if anew else "compute what stays the same once, before the loop, and the rest "

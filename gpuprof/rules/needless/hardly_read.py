@@ -44,6 +44,8 @@ _OFTEN = 3
 _SORTS = frozenset({"sort", "argsort", "msort"})
 # of the time that a line takes: else it does more than that
 _MOST = 0.5
+_PRODUCTS = frozenset(("mm", "bmm", "mv", "matmul", "dot"))
+_LAYERS = frozenset(("addmm", "linear", "baddbmm"))
 
 
 @dataclass(frozen=True)
@@ -132,13 +134,29 @@ def _change(results: Results, found: Amount) -> str:
         return f"At {where}, select {taken} before the computation, not after it. The other calls need all of it."
     if first.line.share < _MOST:
         return (
-            f"Inside what {where} calls, select {taken} before `{name}`, not after it: `head(hidden[:, -1])` instead "
-            "of `head(hidden)[:, -1]`. What comes before may need all of it."
+            f"Inside what {where} calls, select {taken} before `{name}`, not after it: {_example(name)}. What comes "
+            "before may need all of it."
         )
-    return (
-        f"Select {taken} before the computation at {where}, not after it: `head(hidden[:, -1])` instead of "
-        "`head(hidden)[:, -1]`; for the diagonal of a product `(a * b).sum(-1)`."
-    )
+    begins = at(results, _first_of(found).place)
+    return f"Select {taken} before the computation at {begins}, not after it: {_example(name)}."
+
+
+def _example(name: str) -> str:
+    """How to select before an operator of that name."""
+    if name in _PRODUCTS:
+        return (
+            "of a product take rows of the first matrix (`a[rows] @ b`), columns of the second (`a @ b[:, columns]`), "
+            "or the diagonal alone (`(a * b.mT).sum(-1)`)"
+        )
+    if name in _LAYERS:
+        return "for the last position, say, `head(hidden[:, -1])` instead of `head(hidden)[:, -1]`"
+    return "`f(x[part])` instead of `f(x)[part]`"
+
+
+def _first_of(found: Amount) -> UnreadPlace:
+    """Of the places whose results the same line takes, the one that computes first."""
+    alike = [each for each in found.places if each.taken_at == found.places[0].taken_at and each.rows]
+    return min(alike, key=lambda each: min(each.rows), default=found.places[0])
 
 
 def _unsorted(where: str, order: SortOrder | None) -> str:
@@ -150,8 +168,8 @@ def _unsorted(where: str, order: SortOrder | None) -> str:
         first, last = (most, least) if order.descending else (least, most)
         first = f"{first} for the first k of the sort, {last} for the last k (in reverse order)"
     return (
-        f"Do not sort all of it at {where}: use {first}, and `x.kthvalue(k)` for the k-th smallest alone. Equal values "
-        "may come in another order."
+        f"Do not sort all of it at {where}: use {first}, and `x.kthvalue(k)` for the k-th smallest alone. They return "
+        "`.values` and `.indices`. Equal values may come in another order."
     )
 
 

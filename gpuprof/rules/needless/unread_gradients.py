@@ -44,6 +44,7 @@ from gpuprof.rules.needless.looked import cell_lines
 from gpuprof.rules.needless.repeated_diff import lines_of
 from gpuprof.rules.needless.unread import Amount, all_at, amount, at, evidence, unread_unknown, weighed
 from gpuprof.rules.saving.scope import graded
+from gpuprof.rules.training.backward_text import gradient_of
 
 # of the time of these gradients is for nothing: else some of them are read
 _ALL = 0.99
@@ -92,10 +93,7 @@ def _fate(results: Results) -> str:
 
 def _change(results: Results, found: Amount) -> str:
     if results.get(UnreadWork).piled_up:
-        return (
-            "Ask for the gradient that is used alone: `(gradient,) = torch.autograd.grad(loss, x)` in place of "
-            "`loss.backward()` and `x.grad`; or call `model.requires_grad_(False)` before the loop."
-        )
+        return _alone(results, found)
     graph, unread = results.get(ValueGraph), rows_of(found.places)
     beside = {id(place): read_beside(graph, place, unread) for place in found.places}
     through = [place for place in found.places if len(beside[id(place)])]
@@ -104,14 +102,36 @@ def _change(results: Results, found: Amount) -> str:
     in_part = any(end_in_a_model(graph, beside[id(place)]) for place in passed)
     words = [_frozen(results, passed, in_part)] if passed else []
     if others or not passed:
-        chosen = others or found.places
-        lines = all_at(results, [place.forward_place for place in chosen])
-        words.append(
-            f"Detach what the loss at {at(results, chosen[0].place)} gets{f' from {lines}' if lines else ''} with "
-            "`.detach()`, or compute it under `torch.no_grad()`; call `.requires_grad_(False)` on parts that this loss "
-            "does not train."
-        )
+        detach = _detach(results, others or list(found.places))
+        words = [detach, *words] if found.places[0] in others else [*words, detach]
     return " ".join(words)
+
+
+def _detach(results: Results, places: Sequence[UnreadPlace]) -> str:
+    """Without a graph at all only what no other loss goes back through."""
+    lines = all_at(results, [place.forward_place for place in places])
+    rows = np.array([row for place in places for row in place.rows], np.int64)
+    forward = results.get(ValueGraph).operators["forward_operator"][rows]
+    alone = all(_is_unread(results, line, rows) for line in lines_of(results, forward[forward >= 0]))
+    loss, given = at(results, places[0].place), f" from {lines}" if lines else ""
+    head = f"Give the loss at {loss} a detached copy of what it gets{given}: `model(x.detach())`"
+    if not alone:
+        return f"{head}. Other gradients through it are used: do not compute it under `torch.no_grad()`."
+    frozen = "" if lines else " Call `.requires_grad_(False)` on parts that this loss does not train."
+    return f"{head}, or compute it under `torch.no_grad()`.{frozen}"
+
+
+def _alone(results: Results, found: Amount) -> str:
+    """With the loss and the tensor of the cell, where its text has both."""
+    cell, lines = results.context.cell, cell_lines(results, [each.place for each in found.places[:1]])
+    written = gradient_of(cell.source, lines[0]) if cell is not None and lines else None
+    loss, x = written or ("loss", "x")
+    meant = "" if written else ", where `x` is the tensor whose gradient is used"
+    return (
+        f"Ask for the gradient that is used alone: `(gradient,) = torch.autograd.grad({loss}, {x})` in place of "
+        f"`{loss}.backward()` and `{x}.grad`{meant}. Or call `.requires_grad_(False)` on the model before this loop, "
+        "and `.requires_grad_(True)` after it if the model is trained later."
+    )
 
 
 def _of(results: Results, found: Amount) -> str:

@@ -72,7 +72,7 @@ class ValueMadeAgain(Rule):
         return Finding(
             rule=self.name,
             severity=Severity.LOW if _for_a_reason(results, value) else severity,
-            title=f"The same value is computed again and again: {units.percent(share)} of the cell",
+            title=f"The same value is computed again and again: {units.percent(value.share)} of the cell",
             explanation=_explanation(value, text),
             evidence={
                 "work_ms": units.milliseconds(value.ns),

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuprof.analyses.accounts.cell_phases import CellPhases
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
@@ -46,7 +48,12 @@ def of_whole_cell(results: Results, found: Finding, saving: Saving) -> Saving:
     if not plain.mean_ns:
         return saving
     steps_ns = plain.mean_ns * steps.count
-    whole_ns = min(plain.mean_ns * iterations.in_cell, float(cell_ns))
+    # the mean has pauses that the cell's own samples tell better
+    phases = results.get(CellPhases)
+    running = 1 - phases.share(Phase.SET_UP) if phases.sampled else 1.0
+    whole_ns = min(plain.mean_ns * iterations.in_cell, running * cell_ns)
+    if whole_ns <= 0:
+        return saving
     of_cell = whole_ns / cell_ns
     low, central, high = (min(ns / steps_ns, 1.0) for ns in (saving.low_ns, saving.central_ns, saving.high_ns))
     ceiling = saving.ceiling_share * (saving.central_ns / saving.share) / steps_ns if saving.share else 1.0

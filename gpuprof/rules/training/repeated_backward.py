@@ -34,8 +34,10 @@ from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
+from gpuprof.rules.training.backward_text import added_up
 from gpuprof.whatif.changes.parts_of_operators import parts_left_out
 
+_ONCE = "`(loss_a + loss_b).backward()`"
 _AT_WORST = 0.7  # the sum of the losses, and caches
 
 
@@ -58,6 +60,8 @@ class RepeatedBackward(Rule):
         if results.get(DeviceActivity).recorded is False:
             return without_device(self.name, results, "the kernels of the backward passes")
         times = units.plural(found.repeats, "backward pass", "backward passes")
+        lines, cell = results.get(LinePlaces).cell_lines(again), results.context.cell
+        once = added_up(cell.source, lines) if cell is not None else ""
         finding = Finding(
             rule=self.name,
             severity=graded(share, self.high_share, self.medium_share),
@@ -73,9 +77,9 @@ class RepeatedBackward(Rule):
                 "again_ms": units.milliseconds(again.total_ns),
                 "again_share": round(share, 4),
             },
-            where=Where(lines=results.get(LinePlaces).cell_lines(again), ranges_ns=worst(again)),
-            change="Add the losses up and go back once: `sum(losses).backward()`, or `(loss_a + loss_b).backward()`. "
-            "The gradients are the same, and `retain_graph=True` is not needed any more.",
+            where=Where(lines=lines, ranges_ns=worst(again)),
+            change=f"Add the losses up, with their weights, and go back once: {once or _ONCE}. The gradients are the "
+            "same, and `retain_graph=True` is not needed any more.",
             saving=scope.saving(
                 _AT_WORST * again.total_ns,
                 again.total_ns,
