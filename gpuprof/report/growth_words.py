@@ -28,7 +28,7 @@ def memory_parts_of(each: PlaceGrowth) -> Iterator[tuple[str, int]]:
 
 
 def growth_words(found: MemoryByPhase) -> str:
-    """`The memory of cuda:0 grew by 2.00 GiB from start to end: 1.90 GiB in evaluation. Of 2.10 GiB at the end:
+    """`The memory of cuda:0 grew by 2.00 GiB in all: 1.90 GiB in evaluation. Of 2.10 GiB at the end:
     parameters 40 MiB, …`; the second sentence only where more than the rest is known."""
     return " ".join(_words(each) for each in found.places)
 
@@ -40,7 +40,7 @@ def _words(each: PlaceGrowth) -> str:
         for part, number in each.parts
         if number >= _LEAST_SHARE * each.end_bytes
     ]
-    growth = f"The memory of {memory_place(each)} grew by {size(each.grown_bytes)} from start to end: {grown}."
+    growth = f"The memory of {memory_place(each)} grew by {size(each.grown_bytes)} in all: {grown}."
     if not known:
         return growth
     if each.rest_bytes >= _LEAST_SHARE * each.end_bytes:

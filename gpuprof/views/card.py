@@ -104,7 +104,7 @@ def _grade(report: Report, saving: Saving) -> str:
 
 
 def _where(report: Report, finding: Finding) -> str:
-    """`line 4; 5 examples, the longest 34.5 ms to 66.0 ms into the recording`; empty where it is nowhere."""
+    """`line 4; 5 examples, longest at t = 34.5 ms to 66.0 ms` of the recording; empty where it is nowhere."""
     parts = []
     lines = finding.where.lines
     if lines:
@@ -116,8 +116,8 @@ def _where(report: Report, finding: Finding) -> str:
     if ranges:
         longest = max(ranges, key=lambda each: each[1] - each[0])
         start, end = duration(longest[0]), duration(longest[1])
-        at = f"{start if start == end else f'{start} to {end}'} into the recording"
-        parts.append(at if len(ranges) == 1 else f"{len(ranges)} examples, the longest {at}")
+        at = f"t = {start}" if start == end else f"t = {start} to {end}"
+        parts.append(at if len(ranges) == 1 else f"{len(ranges)} examples, longest at {at}")
     return "; ".join(parts)
 
 

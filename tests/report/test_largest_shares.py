@@ -192,7 +192,7 @@ def test_a_saving_far_below_the_largest_share_does_not_come_first() -> None:
     assert "Besides that: 60 % line 7" in said(0.40, 5)
     assert "Another large place, which partly overlaps: 60 % line 7" in said(0.41, 5)
     # what it covers is said where what it saves is another share
-    assert "Its cause takes 60 % of the cell." in said(0.25, 7) and "Its cause" not in said(0.58, 7)
+    assert "It concerns work that takes 60 % of the cell." in said(0.25, 7) and "Its cause" not in said(0.58, 7)
 
 
 def test_on_a_device_a_small_saving_hides_no_idle_time() -> None:

@@ -51,7 +51,7 @@ def test_places_are_clipped_to_the_recording_and_counted() -> None:
     start, end = report.trace.span_start_ns, report.trace.span_end_ns
     ranges = ((start - 9 * MS, start - MS), (start - MS, start + 2 * MS), (start + 5 * MS, end + MS))
     where = Where(lines=(4, 5), ranges_ns=ranges)
-    assert card(report, where=where).where == "lines 4, 5; 2 examples, the longest 5.00 ms to 839 ms into the recording"
+    assert card(report, where=where).where == "lines 4, 5; 2 examples, longest at t = 5.00 ms to 839 ms"
     assert card(report).where == ""
 
 

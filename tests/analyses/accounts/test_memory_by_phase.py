@@ -45,7 +45,7 @@ def test_growth_is_in_the_phase_that_the_cell_was_in() -> None:
     parts = {"parameters": 40 * MIB, "held by names": 8 * MIB, "held by graphs": 380 * MIB}
     assert dict(process.parts) == parts and process.rest_bytes == 272 * MIB
     assert growth_words(found).replace("\xa0", " ") == (
-        "The memory of the process grew by 400 MiB from start to end: 400 MiB in evaluation. "
+        "The memory of the process grew by 400 MiB in all: 400 MiB in evaluation. "
         "Of 700 MiB at the end: parameters 40.0 MiB, "
         "held by graphs 380 MiB, the rest 272 MiB."
     )

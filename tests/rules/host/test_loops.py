@@ -172,7 +172,7 @@ def test_a_device_that_is_busy_all_the_while_is_not_held_up() -> None:
 def test_advice_differs_for_numbers_read_and_written(names: tuple[str, ...], done: str) -> None:
     found = finding(ELEMENT, filled(125, names))
     assert done in found.title
-    assert ("x.tolist()" in found.change) == ("read" in done)
+    assert ("].tolist()" in found.change) == ("read" in done)
     assert ("torch.tensor(values)" in found.change) == ("written" in done)
 
 

@@ -242,6 +242,23 @@ def test_a_list_of_arrays_is_slow_wherever_it_is_read(line: str, items: str, tol
 
 
 @pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("return table[table.user == user]", "`user`"),
+        ("return table[table['shop'] == user]", "`shop`"),
+        ("return table[(user == table['shop']) & (table.day >= 3)]", "`shop`"),
+        ("return table[(table.user == user) & (table.day == 3)]", "that key"),
+        ("return table[table.values == user]", "that key"),
+        ("return table[other.user == user]", ""),
+    ],
+)
+def test_the_column_to_group_by_is_named(line: str, key: str) -> None:
+    found = of_all(line, operand("table", TABLE, 5000))
+    assert (found is not None) is bool(key)
+    assert found is None or f"Group `table` by {key} once" in found.change
+
+
+@pytest.mark.parametrize(
     ("line", "told_of"),
     [
         ("x = torch.tensor([row['wave'] for row in rows])", True),

@@ -104,8 +104,38 @@ def test_each_of_two_models_in_its_own_way() -> None:
     again = "G(torch.randn(16, 8))"
     change = told(gan("fake", "fooling").replace("    fooled", f"    fooling = {again}\n    fooled")).change
     assert "`D.requires_grad_(False)` before the forward pass at line 16" in change
-    assert "Detach what the loss at line 12 gets from line 10 with `.detach()`" in change
+    assert "Give the loss at line 12 a detached copy of what it gets from line 10: `model(x.detach())`, or" in change
     assert "line 11" not in change
+
+
+def test_what_another_loss_goes_back_through_keeps_its_graph() -> None:
+    """One batch of the generator for both losses."""
+    change = told(gan("fake", "fake").replace("d_loss.backward()", "d_loss.backward(retain_graph=True)")).change
+    assert change.startswith(
+        "Give the loss at line 12 a detached copy of what it gets from line 10: `model(x.detach())`"
+    )
+    assert "Other gradients through it are used: do not compute it under `torch.no_grad()`." in change
+
+
+ATTACK = """import torch; torch.manual_seed(0)
+nn = torch.nn
+net = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 1))
+x = torch.randn(16, 32)
+def step():
+    moved = x.detach().requires_grad_(True)
+    net(moved).mean().backward()
+    return moved.grad.sign()
+"""
+
+
+def test_the_gradient_of_an_input_is_asked_for_in_the_names_of_the_cell() -> None:
+    change = told(ATTACK).change
+    assert "`(gradient,) = torch.autograd.grad(net(moved).mean(), moved)` in place of" in change
+    assert "`net(moved).mean().backward()` and `moved.grad`. Or call" in change
+    unclear = told(ATTACK.replace("return moved.grad", "return x.grad, moved.grad")).change
+    assert (
+        "torch.autograd.grad(loss, x)` in place of `loss.backward()` and `x.grad`, where `x` is the tensor" in unclear
+    )
 
 
 def test_a_part_of_a_model_that_is_not_trained_is_not_named_as_a_whole() -> None:

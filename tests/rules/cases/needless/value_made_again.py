@@ -19,7 +19,7 @@ for rate in rates:
 """
 EXPECTED = Expected(
     Severity.HIGH,
-    "The same value is computed again and again: 36 % of the cell",
+    "The same value is computed again and again: 40 % of the cell",
     {"work_ms": 400, "work_share": 0.4, "made": 10, "contents": 1, "value_bytes": 80_000},
     lines=(2,),
     saving_share=0.36,

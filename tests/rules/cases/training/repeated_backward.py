@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Backward runs over the same graph again, for 20 % of the steps’ time",
     {"passes_that_repeat": 20, "runs_of_a_node": 3, "again_ms": 2.0, "again_share": 0.2},
     saving_share=0.2,
-    change="sum(losses).backward()",
+    change="go back once: `(loss_a + loss_b).backward()`",
 )
 NODE = "autograd::engine::evaluate_function: "
 ACCUMULATE = "torch::autograd::AccumulateGrad"
