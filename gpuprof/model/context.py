@@ -285,7 +285,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; empty for a trace from elsewhere. `sampling["gaps_bytes"]`: memory unused between our own records;
     `sampling["discarded_events"]`: how many events an earlier recording had, about, that a later one took the place of,
-    and `sampling["discarded_bytes"]` by how much the process grew when that one ended.
+    `sampling["discarded_bytes"]` by how much the process grew when that one ended, and `sampling["discarded_ns"]` the
+    Unix time when that was seen (0: never).
     """
 
     run_id: str | None = None

@@ -11,6 +11,8 @@ from gpuprof.model.trace import Trace
 _EVENTS = ("operators", "user_ranges", "calls", "device_events", "frames")
 # ending and saving may take so many times as long as was measured
 _SLOWER = 3
+# one look and one reading of memory may be so far apart
+_LOOK_NS = 100_000_000
 
 
 def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
@@ -18,7 +20,8 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
 
     While it records it is no more than the events so far take of heap; when it ends, what they take then. A process
     that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first. An earlier
-    recording that was discarded took what its events take once they have ended, or by how much the process grew then.
+    recording that was discarded took what its events take once they have ended, or by how much the process grew then;
+    before its end no more than the heap of the events that it had by then, if they came evenly.
     """
     window = trace.context.window
     own = np.zeros(len(times), np.int64)
@@ -29,23 +32,31 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
     options = trace.context.options
     details = bool(options.get("shapes") or options.get("memory"))
     cost = EventCost.of(stacks=bool(options.get("stacks")), details=details)
-    count, earlier = np.searchsorted(begun, times), _discarded_bytes(trace, cost)
+    count, earlier = np.searchsorted(begun, times), _discarded_bytes(trace, cost, times)
     ended_ns = window.end_ns + _SLOWER * len(begun) * (cost.stop_ns + SAVE_NS)
     for at in range(1, len(times)):
         grown = int(held[at] - held[at - 1])
         if times[at - 1] > ended_ns:
             most = 0
         elif times[at] > window.end_ns:
-            most = earlier + cost.ended_bytes * len(begun)
+            most = int(earlier[at]) + cost.ended_bytes * len(begun)
         else:
-            most = earlier + cost.heap_bytes * int(count[at])
+            most = int(earlier[at]) + cost.heap_bytes * int(count[at])
         taken = min(max(grown, 0), max(most - int(own[at - 1]), 0))
         own[at] = own[at - 1] + taken + max(min(grown, 0), -int(own[at - 1]))
     return own
 
 
-def _discarded_bytes(trace: Trace, cost: EventCost) -> int:
-    known = (trace.context.sampling.get(name) for name in ("discarded_events", "discarded_bytes"))
-    events, grown = (each if isinstance(each, int) and each > 0 else 0 for each in known)
+def _discarded_bytes(trace: Trace, cost: EventCost, times: Array) -> Array:
+    """At most, at each time."""
+    names = ("discarded_events", "discarded_bytes", "discarded_ns")
+    known = (trace.context.sampling.get(name) for name in names)
+    events, grown, ended_ns = (each if isinstance(each, int) and each > 0 else 0 for each in known)
     # tensors that are freed meanwhile hide events from the count
-    return max(cost.ended_bytes * events, grown)
+    ended = np.full(len(times), max(cost.ended_bytes * events, grown), np.int64)
+    window = trace.context.window
+    if not ended_ns or window is None or ended_ns <= window.cell_start_ns:
+        return ended
+    so_far = np.clip((times - window.cell_start_ns) / (ended_ns - window.cell_start_ns), 0.0, 1.0)
+    running = np.minimum(cost.heap_bytes * events * so_far, ended).astype(np.int64)
+    return np.where(times < ended_ns - _LOOK_NS, running, ended)

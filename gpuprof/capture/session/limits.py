@@ -64,10 +64,12 @@ class UnusedHeap:
 class RecordingGaps:
     """How far the process grew beyond what it allocated: `bytes`, at most, of free pieces between the profiler's
     records. The cell's own free memory, of which it had more in use for less than the time between two looks, counts as
-    well. `discarded_bytes`: by how much it grew when a recording ended that another one took the place of."""
+    well. `discarded_bytes`: by how much it grew when a recording ended that another one took the place of, and
+    `discarded_ns` the Unix time of the look that saw it; 0 where there was none."""
 
     def __init__(self) -> None:
         self.bytes = self.discarded_bytes = self._ended_bytes = 0
+        self.discarded_ns = self._ended_ns = 0
         self._base = self._most = (0, 0)
         self._runs = False
 
@@ -75,6 +77,7 @@ class RecordingGaps:
         """A recording begins."""
         self.ended(resident_bytes)
         self.discarded_bytes, self._runs = max(self.discarded_bytes, self._ended_bytes), True
+        self.discarded_ns = self._ended_ns
         self.bytes, self._base = 0, (resident_bytes, allocated_bytes)
         self._most = self._base
 
@@ -88,6 +91,7 @@ class RecordingGaps:
         """None runs: the first look after one has ended shows what ending it took."""
         if self._runs:
             self._ended_bytes, self._runs = max(resident_bytes - self._most[0], 0), False
+            self._ended_ns = time.time_ns()
 
 
 class EventLimit:

@@ -387,7 +387,12 @@ class Watch:
         if problem is not None:
             self._notes.append(problem)
         facts = {name: value for name, value in log.to_dict().items() if name != "table"} | {"host_hz_asked": 10.0}
-        own = {"gaps_bytes": self._gaps.bytes, "discarded_bytes": self._gaps.discarded_bytes}
+        gaps = self._gaps
+        own = {
+            "gaps_bytes": gaps.bytes,
+            "discarded_bytes": gaps.discarded_bytes,
+            "discarded_ns": gaps.discarded_ns,
+        }
         return {**facts, "clock_offset_ns": offset, "discarded_events": self._limit.discarded_events, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:

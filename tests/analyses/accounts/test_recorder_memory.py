@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,5 +85,13 @@ def test_a_recording_that_was_discarded_had_its_memory_before_the_one_that_staye
     # the heap that counts events was hidden by tensors that were freed: the growth when it ended was seen
     seen = msgspec.structs.replace(trace.context, sampling={"discarded_events": 10, "discarded_bytes": earlier})
     assert own(replace(trace, context=seen), 0, 2 * earlier, 2 * earlier)[1] == earlier + 208 * 3
+    # growth before its end is the cell's but for the events so far, and growth at its end is its own
+    window = msgspec.structs.replace(trace.context.window, cell_start_ns=1)
+    at_its_end = {"discarded_events": 1_000, "discarded_ns": int(2e8)}
+    context = msgspec.structs.replace(trace.context, sampling=at_its_end, window=window)
+    spread = recorder_bytes(
+        replace(trace, context=context), np.array([2, int(5e7), int(2e8)]), np.array([0, 9 * earlier, 10 * earlier])
+    )
+    assert spread.tolist()[1] == pytest.approx(1_000 * PLAIN.heap_bytes / 4 + 208 * 2, rel=0.01)
     unknown = msgspec.structs.replace(trace.context, sampling={"discarded_events": "?"})
     assert own(replace(trace, context=unknown), 0, earlier)[1] == 208 * 3
