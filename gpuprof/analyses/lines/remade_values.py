@@ -20,6 +20,7 @@ from gpuprof.model.trace import Trace
 _FEWEST_MADE = 3
 # of the objects that were seen, at most so many have a content of their own
 _FEW_CONTENTS = 0.5
+_OFTEN = 4
 _LEAST_SHARE = 0.01
 
 
@@ -55,8 +56,9 @@ class RemadeValue:
 
     @property
     def again(self) -> float:
-        """Which part of the objects seen had been made before, 0..1."""
-        return 1 - self.contents / self.made
+        """Which part of the objects had been made before, 0..1: nearly all where each look saw another one, since most
+        are made between two looks."""
+        return 1 - self.contents / (self.made if self.made < _OFTEN * self.contents else self.made**2)
 
 
 @dataclass(frozen=True)

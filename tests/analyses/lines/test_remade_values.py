@@ -23,7 +23,7 @@ def test_the_statement_its_time_and_what_it_calls() -> None:
     (each,) = found(trials())
     assert (each.first, each.last, each.function, each.names, each.call) == (2, 2, "trial", ("x",), "features")
     assert (each.ns, each.made, each.contents, each.bytes) == (400 * MS, 10, 1, 80_000)
-    assert each.share == pytest.approx(0.4) and each.again == pytest.approx(0.9)
+    assert each.share == pytest.approx(0.4) and each.again == pytest.approx(0.99)
     assert each.during.total_ns == 400 * MS and each.cell_lines == (2,)
     assert each.file == "" and each.execution_count is None and not each.of_object
 

@@ -22,7 +22,7 @@ EXPECTED = Expected(
     "The same value is computed again and again: 40 % of the cell",
     {"work_ms": 400, "work_share": 0.4, "made": 10, "contents": 1, "value_bytes": 80_000},
     lines=(2,),
-    saving_share=0.36,
+    saving_share=0.396,
     basis="that for each content once",
     change="Compute `x` once, before the loop that repeats it",
 )
