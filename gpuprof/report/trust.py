@@ -200,11 +200,14 @@ def _examined_notes(trace: Trace, results: Results) -> tuple[str, ...]:
     found = results.get(Examined)
     if trace.context.window is None or found.placed is None or results.get(Validity).nothing_holds:
         return ()
+    look = trace.context.look
+    whole = look is None or (look.operators_share or 0.0) >= SEEN_SHARE
+    how = "checked for needless work" if whole else "seen in a part of an iteration"
     looked = "nothing was" if found.looked is None else f"operators that stand for {units.percent(found.looked)} were"
     return (
         *_look_note(trace),
-        f"Of the cell, {units.percent(found.recorded)} was recorded or is like what was, {looked} checked for needless "
-        f"work, and {units.percent(found.placed)} has a line or a phase.",
+        f"Of the cell, {units.percent(found.recorded)} was recorded or is like what was, {looked} {how}, and "
+        f"{units.percent(found.placed)} has a line or a phase.",
     )
 
 

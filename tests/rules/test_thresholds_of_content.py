@@ -27,9 +27,9 @@ EDGES = (
     Edge(SUBNORMAL, "compared_part", lambda c, x: c.looked(whole_us=x, rest_share=0.5), 841, 839, MEDIUM, HIGH),
     Edge(SUBNORMAL, "seen_share", lambda c, x: c.looked(operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     # of ten trials of 100 ms, of which nine are made again
-    Edge(AGAIN, "work_share", lambda c, x: c.trials(x / 0.9), 7.9, 8.1, None, LOW),
-    Edge(AGAIN, "low_share", lambda c, x: c.trials(x / 0.9), 9.9, 10.1, LOW, MEDIUM),
-    Edge(AGAIN, "high_share", lambda c, x: c.trials(x / 0.9), 29.9, 30.1, MEDIUM, HIGH),
+    Edge(AGAIN, "work_share", lambda c, x: c.trials(x / 0.99), 7.9, 8.1, None, LOW),
+    Edge(AGAIN, "low_share", lambda c, x: c.trials(x / 0.99), 9.9, 10.1, LOW, MEDIUM),
+    Edge(AGAIN, "high_share", lambda c, x: c.trials(x / 0.99), 29.9, 30.1, MEDIUM, HIGH),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -29,7 +29,8 @@ class Chain:
     `rows`: of `looked_operators`. `share`: of the time of all steady operators, 0..1. `names`: operators, most time
     first. `places`: rows of the looked places, most time first, and their shares of the chain's time. `kept`: the
     places whose results something else reads, in order; the last of them is the last result. `read_at`: the place of
-    the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest of these results.
+    the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest result at each of
+    `kept`. `firsts`: by row, the operator that gave the same result first.
     `graph`: autograd recorded one of its operators, or one of those that they repeat.
     """
 
@@ -41,8 +42,9 @@ class Chain:
     place_shares: tuple[float, ...]
     kept: tuple[int, ...]
     read_at: int
-    kept_bytes: int
+    kept_bytes: tuple[int, ...]
     graph: bool
+    firsts: Array = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns: int) -> tuple[Chain, ...]:
@@ -51,10 +53,10 @@ def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns:
         return ()
     again = _again(graph, first, rows)
     part = _parts(graph, first, rows, again)
-    found = []
+    found, every = [], set(rows.tolist())
     for each in np.unique(part):
         inside = part == each
-        found.append(_chain(trace, graph, first, rows[inside], again[inside], whole_ns))
+        found.append(_chain(trace, graph, first, rows[inside], again[inside], whole_ns, every))
     return tuple(sorted(found, key=lambda chain: -chain.share))
 
 
@@ -101,13 +103,15 @@ def _joined(node: Array, left: Array, right: Array) -> Array:
             return joined
 
 
-def _chain(trace: Trace, graph: ValueGraph, first: Array, rows: Array, again: Array, whole_ns: int) -> Chain:
+def _chain(
+    trace: Trace, graph: ValueGraph, first: Array, rows: Array, again: Array, whole_ns: int, every: set[int]
+) -> Chain:
     operators = graph.operators
     lasted = operators["duration_ns"][rows]
     total = int(lasted.sum())
     names, _ = _by_time(operators["name"][rows], lasted)
     places, spent = _by_time(operators["place"][rows], lasted)
-    kept, read_at, kept_bytes = _kept(graph, rows)
+    kept, read_at, kept_bytes = _kept(graph, rows, every)
     repeated = _ORDER[int(again[0])]
     if repeated is Again.EACH_ITERATION and _changes(graph, first, rows):
         repeated = Again.LAST_ITERATION
@@ -122,6 +126,7 @@ def _chain(trace: Trace, graph: ValueGraph, first: Array, rows: Array, again: Ar
         read_at=read_at,
         kept_bytes=kept_bytes,
         graph=bool(operators["graph"][np.concatenate((rows, first[rows]))].any()),
+        firsts=first[rows],
     )
 
 
@@ -149,21 +154,35 @@ def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:
     return values[order].tolist(), spent[order].astype(np.int64).tolist()
 
 
-def _kept(graph: ValueGraph, rows: Array) -> tuple[tuple[int, ...], int, int]:
-    """The places of results that something outside the chain reads, the first reader's of the last, the most bytes."""
-    inside, place = set(rows.tolist()), graph.operators["place"]
+def _kept(graph: ValueGraph, rows: Array, every: set[int]) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    """The places of results that something outside of all that is repeated (`every`) reads, the first reader's of the
+    last, and the most bytes at each. Backward passes read what forward passes saved for them: that counts only where
+    nothing else does."""
+    operators = graph.operators
+    place, backward = operators["place"], operators["backward"]
     reader, size, gone = graph.reads["operator"], graph.values["bytes"], graph.values["gone_at"]
-    last: dict[int, int] = {}
-    read_at, largest = -1, 0
+    found: dict[bool, dict[int, _Leaving]] = {False: {}, True: {}}
     for row in rows.tolist():
         results = graph.outputs.of(row)
         for value in graph.results["value"][results[graph.new[results]]].tolist():
             others = [each for each in reader[graph.readers.of(value)].tolist() if not graph.view[each] and each != row]
-            outside = [each for each in others if each not in inside]
+            outside = [each for each in others if each not in every]
             # what is still there, unread, may be read after the look
             if outside or (not others and gone[value] >= 0):
-                last[int(place[row])] = row
-                largest = max(largest, int(size[value]))
-            if outside:
-                read_at = int(place[outside[0]])
-    return tuple(sorted(last, key=lambda each: last[each])), read_at, largest
+                saved = bool(outside) and bool(backward[outside].all()) and not backward[row]
+                leaving = found[saved].setdefault(int(place[row]), _Leaving())
+                leaving.row, leaving.bytes = row, max(leaving.bytes, int(size[value]))
+                leaving.read_at = int(place[outside[0]]) if outside else leaving.read_at
+    chosen = found[False] or found[True]
+    kept = sorted(chosen, key=lambda each: chosen[each].row)
+    read = [chosen[each].read_at for each in kept if chosen[each].read_at >= 0]
+    return tuple(kept), read[-1] if read else -1, tuple(chosen[each].bytes for each in kept)
+
+
+@dataclass
+class _Leaving:
+    """Results of one line that something else reads: the last operator that makes one, and the largest."""
+
+    row: int = -1
+    bytes: int = 0
+    read_at: int = -1

@@ -44,6 +44,7 @@ _OFTEN = 3
 _SORTS = frozenset({"sort", "argsort", "msort"})
 # of the time that a line takes: else it does more than that
 _MOST = 0.5
+_LEAVE_FACTORS = "Leave it when code outside of this cell reads the columns that are left out."
 _PRODUCTS = frozenset(("mm", "bmm", "mv", "matmul", "dot"))
 _LAYERS = frozenset(("addmm", "linear", "baddbmm"))
 
@@ -97,6 +98,7 @@ class HardlyRead(Rule):
             evidence={**evidence(results, found), "backward_share": round(found.backward_share, 4)},
             change=_change(results, found),
             diff=_diff(results, first),
+            leave_it=_LEAVE_FACTORS if plain(first.operator) in DECOMPOSITIONS else "",
         )
         return weighed(results, finding, found)
 

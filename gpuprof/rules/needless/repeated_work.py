@@ -19,8 +19,8 @@ What to do
     Within an iteration with gradients, if one of its uses needs them, and with one backward pass for all of them.
 
 When to leave it
-    When keeping the result takes more memory than there is, or the inputs change in other iterations. A cell without
-    training that times its calls repeats them on purpose: there it is low.
+    When keeping the result takes more memory than there is. Where the inputs change now and then, compute it anew
+    then. A cell without training that times its calls repeats them on purpose: there it is low.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.random_lines import random_at
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
@@ -48,10 +49,11 @@ _NAMED = 3
 # of a calculation's time
 _NEARLY_ALL = 0.9
 _LINES = 5
+_MOST_KEPT = 3
 _ONE_PASS = "let one backward pass go through it (add the losses up)"
 _CHANGES = {
-    Again.EACH_ITERATION: "Compute it once, before the loop, {without}and keep the result: in a variable, or in a "
-    "buffer of the module (`register_buffer`).",
+    Again.EACH_ITERATION: "Compute it once, before the loop in which its inputs stay the same, {without}and keep the "
+    "result in a variable (in an `nn.Module`, a buffer).",
     Again.LAST_ITERATION: "Keep the value of the last iteration in a variable{computed}, and use it until its inputs "
     "change: where something new takes their place (a state that is accepted), keep the value that was computed for "
     "that.",
@@ -135,7 +137,7 @@ class RepeatedOperators(Rule):
                 "operators_seen": int(looked.steady.sum()),
                 "repeated_share": round(share, 4),
                 "operators": ", ".join(first.names[:_NAMED]),
-                "result_bytes": first.kept_bytes,
+                "result_bytes": max(first.kept_bytes, default=0),
             },
             where=Where(lines=named_lines(results, large)),
             change=_change(first) + _keep(results, first),
@@ -186,8 +188,32 @@ def _keep(results: Results, chain: Chain) -> str:
         return ""
     reader, calls = lines.line(chain.read_at), call_of(results, chain)
     used = f", which {line_words(reader)} uses" if reader is not None and reader != last else ""
+    earlier = _earlier_call(results, chain, calls)
+    if earlier:
+        again = f"`{last.function}()` in line {calls[0]}"
+        return f" {again} gives what {earlier} gave before: keep that result, and use it."
     what = f"`{last.function}()`, called in line {calls[0]}" if calls else line_words(last)
-    return f" Keep the result of {what} ({units.size(chain.kept_bytes)}){used}."
+    random = random_at(results, kept[-1])
+    if random:
+        return (
+            f" Of {line_words(last)} keep only what repeats: `{random}` there gives another result each time, so it "
+            "and what follows it stay in the loop."
+        )
+    sizes = dict(zip(chain.kept, chain.kept_bytes, strict=True))
+    others = [lines.line(place) for place in kept[:-1]]
+    if others and not calls and len(kept) <= _MOST_KEPT and all(others):
+        each = [f"{line_words(lines.line(place))} ({units.size(sizes[place])})" for place in kept]
+        return f" Keep the results of {', '.join(each[:-1])} and {each[-1]}{used}."
+    most = units.size(max(sizes[place] for place in kept) if calls else sizes[kept[-1]])
+    return f" Keep the result of {what} ({most}){used}."
+
+
+def _earlier_call(results: Results, chain: Chain, calls: tuple[int, ...]) -> str:
+    """`line 58` where another line of the cell called the function first; empty where the same line did."""
+    lines = results.get(LookedLines)
+    here, first = lines.called_from(results, chain.rows), lines.called_from(results, chain.firsts)
+    line = lines.line(first[0]) if min(here[1], first[1]) >= _NEARLY_ALL and here[0] != first[0] else None
+    return line_words(line) if calls and line is not None and line.in_cell else ""
 
 
 def _kept_forward(results: Results, chain: Chain) -> tuple[int, ...]:

@@ -112,7 +112,9 @@ def _detach(results: Results, places: Sequence[UnreadPlace]) -> str:
     lines = all_at(results, [place.forward_place for place in places])
     rows = np.array([row for place in places for row in place.rows], np.int64)
     forward = results.get(ValueGraph).operators["forward_operator"][rows]
-    alone = all(_is_unread(results, line, rows) for line in lines_of(results, forward[forward >= 0]))
+    # a line within a model may be reached by other calls, too
+    outermost = lines_of(results, forward[forward >= 0])[:1]
+    alone = all(_is_unread(results, line, rows) for line in outermost)
     loss, given = at(results, places[0].place), f" from {lines}" if lines else ""
     head = f"Give the loss at {loss} a detached copy of what it gets{given}: `model(x.detach())`"
     if not alone:

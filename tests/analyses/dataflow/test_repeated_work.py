@@ -38,7 +38,7 @@ def test_a_mask_made_in_each_iteration_is_a_chain_with_its_last_result() -> None
     assert chain.names == ("aten::triu", "aten::_to_copy")
     assert (lines(results, chain.places), lines(results, chain.kept)) == ([2, 3], [3])
     assert lines(results, (chain.read_at,)) == [4]
-    assert chain.kept_bytes == 4 << 20
+    assert chain.kept_bytes == (4 << 20,)
     assert chain.place_shares == pytest.approx((2 / 3, 1 / 3))
 
 

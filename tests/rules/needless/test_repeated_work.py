@@ -6,6 +6,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
+from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.needless.repeated_work import RepeatedOperators
 from tests.rules.cases.needless.repeated_work import recorded
@@ -100,7 +101,10 @@ def test_what_a_backward_pass_makes_is_not_to_be_kept() -> None:
 @pytest.mark.parametrize(
     ("matrices", "where"),
     [
-        ("aaaa", "Compute it once, before the loop, under `torch.no_grad()`, and keep the result"),
+        (
+            "aaaa",
+            "Compute it once, before the loop in which its inputs stay the same, under `torch.no_grad()`, and keep",
+        ),
         ("aabbcc", "Keep the value of the last iteration in a variable, computed under `torch.no_grad()`, and use it"),
     ],
 )
@@ -134,6 +138,31 @@ def test_within_an_iteration_it_keeps_its_gradients(graphs: tuple[bool, ...]) ->
     unknown = within(*graphs, iteration=-1).change
     assert " Within one iteration compute it with gradients" in unknown
     assert " For later iterations compute it under `torch.no_grad()`. Keep the result" in unknown
+
+
+def test_each_line_whose_result_is_read_is_to_be_kept() -> None:
+    """A factor and what is solved with it; the random part of a line is not kept."""
+    look = LookBuilder(recorded()).tensor("a")
+    for each in range(4):
+        look.tensor(f"x{each}").operator("aten::linalg_cholesky_ex", 50, reads="a", makes="l", line=3, iteration=each)
+        look.operator("aten::cholesky_solve", 20, reads="l", makes="s", line=4, iteration=each)
+        look.operator("aten::mm", 10, reads=f"l x{each}", makes="y", line=5, iteration=each)
+        look.operator("aten::mv", 10, reads=f"s x{each}", makes="z", line=5, iteration=each)
+    trace = look.build()
+    change = told_of(trace).change
+    assert "Keep the results of line 3 (" in change and ") and line 4 (" in change and ", which line 5 uses." in change
+    look = LookBuilder(recorded()).tensor("a")
+    for each in range(4):
+        look.tensor(f"x{each}").operator("aten::linalg_inv_ex", 50, reads="a", makes="k", line=3, iteration=each)
+        look.operator("aten::bernoulli", 10, reads="k", makes="m", line=3, iteration=each, random=True)
+        look.operator("aten::mm", 10, reads=f"k m x{each}", makes="y", line=4, iteration=each)
+    assert "Of line 3 keep only what repeats: `bernoulli` there gives another result" in told_of(look.build()).change
+
+
+def told_of(trace: Trace) -> Finding:
+    found = RepeatedOperators().check(Results(trace))
+    assert isinstance(found, Finding)
+    return found
 
 
 def test_without_a_graph_gradients_are_not_mentioned() -> None:
