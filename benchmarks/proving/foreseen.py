@@ -18,15 +18,12 @@ from benchmarks.proving.fresh import ROOT
 from benchmarks.proving.gains import Gain, Prediction, gain_of
 from gpuprof.analyses.accounts.cell_phases import CellPhases
 from gpuprof.analyses.accounts.phase import Phase
-from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.run.cell_coverage import CellCoverage
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.run import Run
 
 Shares = tuple[float, float, float]
 ROUNDS = ROOT / "benchmarks" / "rounds"
-# of torch and NumPy, in processor time, on the machine where scripts were measured
-_IMPORTS_NS = 1_800_000_000
 CELLS = Path(__file__).with_name("measured_cells.toml")
 
 
@@ -100,7 +97,9 @@ def of_recordings(folder: Path, results: Iterable[Mapping[str, Any]]) -> list[Fo
         elif name in cells and name in gains:
             found.append(_of_cell(name, Run.load(path), cells[name], gains[name]))
         elif name in scripts:
-            found.append(_of_script(name, Run.load(path), scripts[name]["rules"], scripts[name]["gain_percent"] / 100))
+            measured = scripts[name]
+            gain = 1 - measured["cured_s"] / measured["faulty_s"]
+            found.append(_of_script(name, Run.load(path), measured["rules"], gain))
     return [each for each in found if each is not None]
 
 
@@ -145,16 +144,12 @@ def _of_cell(name: str, run: Run, rules: Sequence[str], share: float) -> Foresee
 
 
 def _of_script(name: str, run: Run, rules: Sequence[str], share: float) -> Foreseen | None:
-    """What the first of these rules' findings saves of the cell. `share` of a whole script was measured: imports that
-    the kernel has done before are no part of the cell."""
+    """What the first of these rules' findings saves of the cell, of which `share` was measured."""
     report, results = _judged(run), run.report_data.results
     finding = next((each for each in report["findings"] if each["rule"] in rules and each["saving"]), None)
-    whole_ns = results.get(Stretches).total_ns
-    if finding is None or not whole_ns:
+    if finding is None:
         return None
     saving = finding["saving"]
     part = 1.0 if saving["of_cell"] else results.get(CellCoverage).alike
-    measured = min(share * (1 + _IMPORTS_NS / whole_ns), 1.0)
     low, central, high = (min(part * saving[end], 1.0) for end in ("low_share", "share", "high_share"))
-    gain = Gain(measured, measured, measured, "cell")
-    return Foreseen.of(name, "rounds", finding, (low, central, high), gain, cell=True)
+    return Foreseen.of(name, "rounds", finding, (low, central, high), Gain(share, share, share, "cell"), cell=True)

@@ -17,15 +17,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.proving.foreseen import Foreseen, of_recordings
 from benchmarks.proving.fresh import ROOT, write_json
 from benchmarks.proving.packed import read_packed
 from benchmarks.proving.tables import markdown, percent
-from gpuprof.rules.saving.shown_saving import COVERED, FACTOR, NOTHING, expected_shares, log_odds, narrow, shown_saving
+from gpuprof.model.table import Array
+from gpuprof.rules.saving.measured_spread import Fit
+from gpuprof.rules.saving.shown_saving import COVERED, NOTHING, expected_shares, log_odds, narrow, shown_saving
 from gpuprof.units import plural
 
 DATA = ROOT / "docs" / "evidence" / "data"
 KEPT = DATA / "predictions" / "cpu.json"
+# changes of no rule in particular that count with those of each
+_ALIKE = 2.0
+_LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -66,17 +73,37 @@ def read_kept(path: Path = KEPT) -> tuple[list[Foreseen], str]:
 
 
 def error_of(row: Foreseen) -> float:
-    """How far the measured saving lies from the central one, in log odds; infinite beyond what the cause takes."""
-    if row.measured > max(row.ceiling, row.central):
-        return math.inf
-    return abs(log_odds(row.measured) - log_odds(row.central))
+    """How much more was measured than the central share says, in log odds; negative for less."""
+    return log_odds(row.measured) - log_odds(row.central)
 
 
-def factor_of(rows: Sequence[Foreseen], covered: float = COVERED) -> float:
-    """The ⌈(n + 1) · covered⌉-th smallest error: one more such change stays under it with that probability."""
-    errors = sorted(map(error_of, rows))
-    rank = math.ceil((len(errors) + 1) * covered)
-    return errors[rank - 1] if rank <= len(errors) else math.inf
+def fit_of(rows: Sequence[Foreseen], covered: float = COVERED) -> Fit:
+    """What `shown_saving` says; infinite ends for too few changes to tell."""
+    errors = np.array([error_of(row) for row in rows])
+    rules = [row.rule for row in rows]
+    parts = [_spreads(np.delete(errors, at), [*rules[:at], *rules[at + 1 :]]) for at in range(len(rows))]
+    scores = sorted(
+        (error - middle) / by_rule.get(rule, usual)
+        for error, rule, (middle, usual, by_rule) in zip(errors.tolist(), rules, parts, strict=True)
+    )
+    part = (1 - covered) / 2
+    first, last = math.floor((len(rows) + 1) * part), math.ceil((len(rows) + 1) * (1 - part))
+    known = first >= 1 and last <= len(rows)
+    low, high = (scores[first - 1], scores[last - 1]) if known else (-math.inf, math.inf)
+    middle, usual, by_rule = _spreads(errors, rules)
+    return Fit(middle, low, high, usual, by_rule)
+
+
+def _spreads(errors: Array, rules: Sequence[str]) -> tuple[float, float, dict[str, float]]:
+    """The median error, and the spread around it: of all changes, and of those of each rule."""
+    if not len(errors):
+        return 0.0, 1.0, {}
+    middle = float(np.median(errors))
+    apart = (errors - middle) ** 2
+    usual = max(float(apart.mean()), _LEAST_SPREAD**2)
+    of_rule = {rule: apart[[each == rule for each in rules]] for rule in set(rules)}
+    found = {rule: (float(own.sum()) + _ALIKE * usual) / (len(own) + _ALIKE) for rule, own in of_rule.items()}
+    return middle, math.sqrt(usual), {rule: math.sqrt(each) for rule, each in sorted(found.items())}
 
 
 def within(rows: Sequence[Foreseen], covered: float = COVERED) -> float:
@@ -86,9 +113,9 @@ def within(rows: Sequence[Foreseen], covered: float = COVERED) -> float:
 
 
 def without_each(rows: Sequence[Foreseen], alike: Callable[[Foreseen], Hashable]) -> list[tuple[float, float]]:
-    """The range of each row, by the factor of those that are not `alike` it."""
+    """The range of each row, by those that are not `alike` it."""
     others = [[each for each in rows if alike(each) != alike(row)] for row in rows]
-    return [expected_shares(row.saving, factor_of(left)) for row, left in zip(rows, others, strict=True)]
+    return [expected_shares(row.saving, row.rule, fit_of(left)) for row, left in zip(rows, others, strict=True)]
 
 
 def page(rows: Sequence[Foreseen]) -> str:
@@ -100,10 +127,9 @@ def page(rows: Sequence[Foreseen]) -> str:
     hidden = sum(each is not None and each.hidden is not None for each in told)
     counted = f"{plural(len(pairs), 'pair')} and {plural(len(cells), 'cell')} of the rounds"
     known = (
-        f"{counted}. The factor is {factor_of(rows):.2f} by all of them, {factor_of(pairs):.2f} by the pairs alone; "
-        f"gpuprof uses {FACTOR:.2f}. 8 of 10 central shares are within {100 * within(rows):.0f} points of what was "
-        f"measured. *Measure it* stands in place of the range in {hidden} of {len(rows)} findings "
-        f"({percent(hidden / len(rows))})."
+        f"{counted}. 8 of 10 central shares are within {100 * within(rows):.0f} points of what was measured. *Measure "
+        f"it* stands in place of the range in {hidden} of {len(rows)} findings ({percent(hidden / len(rows))}). gpuprof"
+        f" uses this fit (`gpuprof/rules/saving/measured_spread.py`): `{_written(fit_of(rows))}`."
     )
     return "\n\n".join((known, _sums(rows, pairs, cells), _by_rule(rows), _table(rows)))
 
@@ -116,21 +142,26 @@ def then(rows: Sequence[Foreseen]) -> str:
     left_out = Spread.of(rows, without_each(rows, lambda row: row.name))
     return (
         f"These ranges hold {percent(own.covered)} and are {_points(own.width)} wide at the median. Ranges of these "
-        f"changes alone by the method below (factor {factor_of(rows):.2f}), each made without its own pair, hold "
+        f"changes alone by the method below, each made without its own pair, hold "
         f"{percent(left_out.covered)} and are {_points(left_out.width)} wide."
     )
 
 
+def _written(fit: Fit) -> str:
+    ends = f"Fit({fit.middle:.3f}, {fit.low:.3f}, {fit.high:.3f}, {fit.usual:.3f}"
+    return f"{ends}, {{{', '.join(f'{rule!r}: {spread:.3f}' for rule, spread in fit.by_rule.items())}}})"
+
+
 def _sums(rows: Sequence[Foreseen], pairs: Sequence[Foreseen], cells: Sequence[Foreseen]) -> str:
     seen = [row for row in rows if _is_shown(row)]
-    own, expected = [(row.low, row.high) for row in rows], [expected_shares(row.saving) for row in rows]
+    own, expected = [(row.low, row.high) for row in rows], [expected_shares(row.saving, row.rule) for row in rows]
     said = [
         ("ranges that findings are ranked by", Spread.of(rows, own)),
         ("expected ranges", Spread.of(rows, expected)),
         ("each made without its own pair or cell", Spread.of(rows, without_each(rows, lambda row: row.name))),
         ("pairs, each made without its whole family", Spread.of(pairs, without_each(pairs, lambda row: row.family))),
         ("cells, made by the pairs alone", Spread.of(cells, _by_others(pairs, cells))),
-        ("shown ranges", Spread.of(seen, [expected_shares(row.saving) for row in seen])),
+        ("shown ranges", Spread.of(seen, [expected_shares(row.saving, row.rule) for row in seen])),
         ("shown ranges, each made without its own pair or cell", _left_out_and_shown(rows)),
     ]
     return markdown(
@@ -140,8 +171,8 @@ def _sums(rows: Sequence[Foreseen], pairs: Sequence[Foreseen], cells: Sequence[F
 
 
 def _by_others(known: Sequence[Foreseen], rows: Sequence[Foreseen]) -> list[tuple[float, float]]:
-    factor = factor_of(known)
-    return [expected_shares(row.saving, factor) for row in rows]
+    fit = fit_of(known)
+    return [expected_shares(row.saving, row.rule, fit) for row in rows]
 
 
 def _left_out_and_shown(rows: Sequence[Foreseen]) -> Spread:
@@ -172,8 +203,8 @@ def _by_rule(rows: Sequence[Foreseen]) -> str:
 
 def _table(rows: Sequence[Foreseen]) -> str:
     told = []
-    for row in sorted(rows, key=error_of):
-        low, high = expected_shares(row.saving)
+    for row in sorted(rows, key=lambda row: abs(error_of(row))):
+        low, high = expected_shares(row.saving, row.rule)
         told.append(
             (
                 row.name,

@@ -25,13 +25,15 @@ _WEIGHTED = ("mm", "addmm", "linear", "matmul", "bmm", "baddbmm", "conv", "lstm"
 @dataclass(frozen=True, eq=False)
 class LookedFloat64(Result):
     """`rows` of `looked_operators` that read or make a float64 tensor of LEAST_ELEMENTS numbers or more, `share` of the
-    operators' time, 0..1; `weights_share`: of those among them that multiply with float64 parameters. `widened`: places
+    operators' time, 0..1, `convolved` of theirs in convolutions and their backward passes; `weights_share`: of those
+    among them that multiply with float64 parameters. `widened`: places
     of those that read a float64 tensor and a float32 one, and make float64 of both: nobody asks for that. `places`:
     rows of the looked places, those of most time first. `solvers`: something solves, factorizes or inverts; `chosen`:
     the notebook sets double precision as the default."""
 
     rows: Array
     share: float
+    convolved: float
     weights_share: float
     widened: tuple[int, ...]
     places: tuple[int, ...]
@@ -54,11 +56,13 @@ class LookedFloat64(Result):
         spent = operators["duration_ns"].astype(np.float64)
         total = max(float(spent.sum()), 1.0)
         rows = np.flatnonzero(wide & ~graph.view)
+        convolution = np.array(["conv" in name for name in names], bool)
         by_place = np.bincount(operators["place"][rows] + 1, weights=spent[rows])
         places = (int(each) - 1 for each in np.argsort(-by_place, kind="stable") if by_place[each] > 0)
         return cls(
             rows=rows,
             share=float(spent[rows].sum()) / total,
+            convolved=float(spent[rows][convolution[rows]].sum()) / max(float(spent[rows].sum()), 1.0),
             weights_share=float(spent[weighted].sum()) / total,
             widened=_widened(trace, graph, large),
             places=tuple(each for each in places if each >= 0),

@@ -23,7 +23,9 @@ _MOSTLY = 0.5
 # a compiled pattern takes none
 _COMPILING = 0.25
 _GROWS = 2.0
-_LISTS = ("builtins.list", "builtins.tuple", "collections.deque")
+_DEQUE = "collections.deque"
+_LISTS = ("builtins.list", "builtins.tuple", _DEQUE)
+_PICKS = ("sample", "choice", "choices")
 _KEYED = ("builtins.dict", "builtins.set", "builtins.frozenset")
 _PANDAS = "pandas."
 _SEARCHES = ("index", "count", "remove")
@@ -94,13 +96,14 @@ class Family(Enum):
     ITEMS = "items"
     EXCESS = "excess"
     TOTAL = "total"
+    WALK = "walk"
 
 
 # the cost of these is that of everything in one object
 OF_ALL = frozenset(
     {
         *(Family.SEARCH, Family.MASK, Family.COPY, Family.CONVERT, Family.DRAW, Family.ORDER, Family.MEMBERS),
-        *(Family.JOIN, Family.REREAD, Family.TOTAL),
+        *(Family.JOIN, Family.REREAD, Family.TOTAL, Family.WALK),
     }
 )
 # slow at any time, also where it runs once
@@ -292,6 +295,19 @@ def _rereads(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand])
                 yield f"all of {over.name}", over
 
 
+def _walks(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operand]) -> _Found:
+    """`random.sample(memory, n)`, `memory[i]` of a deque: each place is reached from its nearer end."""
+    for node in nodes:
+        of_one = None
+        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in _PICKS:
+            of_one, call = node.args[0], dotted(node.func)
+        elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant | ast.UnaryOp):
+            of_one, call = node.value, f"{ast.unparse(node.value)}[…]"
+        over = seen.get(dotted(of_one)) if of_one is not None else None
+        if _is_kept(over, (_DEQUE,), _TABLE_ROWS):
+            yield call, over
+
+
 _BY_TEXT: tuple[tuple[Family, Callable[[WorkLine, Sequence[ast.AST], dict[str, Operand]], _Found]], ...] = (
     (Family.SEARCH, _searches),
     (Family.MASK, _masks),
@@ -303,6 +319,7 @@ _BY_TEXT: tuple[tuple[Family, Callable[[WorkLine, Sequence[ast.AST], dict[str, O
     (Family.MEMBERS, _members),
     (Family.JOIN, _joins),
     (Family.REREAD, _rereads),
+    (Family.WALK, _walks),
 )
 
 

@@ -290,7 +290,8 @@ def _whole_batches(plan: WorkerPlan, loader: str) -> str:
     return (
         f"Ask `{name}` for whole batches: `DataLoader({loader}.dataset, batch_size=None, "
         f"sampler={loader}.batch_sampler)` gives the same batches in the same order, and takes the rows of a batch at "
-        "once (pass its other arguments again). So does taking rows of the tensors in the loop"
+        "once (pass its other arguments again, but no `shuffle` and no `drop_last`). So does taking rows of the "
+        "tensors in the loop"
     )
 
 

@@ -219,9 +219,10 @@ def _one_of_all(kept: KeptTensors, chosen: ChosenItems, needless: int) -> Needle
         f"{'are' if ' and ' in calls else 'is'} used",
         f"{holder(kept)} holds {number_held(kept)}. The cell reads nothing of them but {calls}, at "
         f"{_at(chosen.lines)}.",
-        f"Keep only what is used: at {_at(kept.lines or kept.made)}, replace the copy when a better one comes "
-        "(`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of adding it "
-        f"to `{_filled(kept)}`.",
+        f"Keep only what is used. Before the loop set `best, best_score = None, float('-inf')`. At "
+        f"{_at(kept.lines or kept.made)}, with `score` for the number that is compared, replace the copy when a better "
+        "one comes (`if score > best_score: best_score, best = score, copy.deepcopy(model.state_dict())`) instead of "
+        f"adding it to `{_filled(kept)}`. Use `best` at {_at(chosen.lines)}.",
         _OTHER_ITEMS,
         chosen.lines,
     )

@@ -3,14 +3,15 @@
 Findings are ranked and graded by the Saving's own ends, which are the least and the most that their assumptions allow:
 half of these ranges are wider than 45 points. What a reader is shown is
 
-* on a CPU the range that holds what is measured in 8 of 10 changes, by split conformal prediction (Papadopoulos et
-  al., ECML 2002; Lei et al., JASA 113, 2018). With L(s) = ln(s ÷ (1 − s)), which compares what a change saves with what
-  it leaves, and e = |L(measured) − L(central)| of each of n measured changes, the factor f is the ⌈(n + 1) · 0.8⌉-th
-  smallest e, and the range is L⁻¹(L(central) ± f), never beyond what the cause takes (e is infinite for a change that
-  was measured to save more than that). It holds the saving of one more change like these in at least 8 of 10 cases,
-  however e is distributed. All kinds of changes have one factor: by kinds there are too few of each.
-  `python -m benchmarks.proving.ranges` finds f in docs/evidence/data, and how often ranges hold what is measured of a
-  change that had no part in their f;
+* on a CPU the range that holds what is measured in 8 of 10 changes, by normalized conformal prediction (Papadopoulos
+  et al., ECML 2002; Lei et al., JASA 113, 2018). With L(s) = ln(s ÷ (1 − s)), which compares what a change saves with
+  what it leaves, e = L(measured) − L(central) of each of n measured changes has the median m, and for each rule a
+  spread: s² = (Σ (e − m)² over its changes + 2 · s₀²) ÷ (their number + 2), s₀² being the mean of (e − m)² over all
+  changes. z = (e − m) ÷ s of each change is taken with m and s of the others. With the ⌊(n + 1) · 0.1⌋-th and the
+  ⌈(n + 1) · 0.9⌉-th smallest z the range is L⁻¹(L(central) + m + z · s). It may end above what samples of the cell show
+  of the cause: of 112 changes 50 saved more than that, half of those by 4 points or less.
+  `python -m benchmarks.proving.ranges` finds m, z and s in docs/evidence/data, and how often ranges hold what is
+  measured of a change that had no part in them;
 * with a GPU the Saving's own range: no change has been measured there yet.
 """
 
@@ -21,15 +22,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.rules.saving.measured_spread import FIT, Fit
 
 COVERED = 0.8
-# What `python -m benchmarks.proving.ranges` finds; a test holds it against the evidence.
-FACTOR = 1.21
 # a reader can use a range of up to 20 points
 _WIDEST = 0.20
 # less is shown as 0 %
 NOTHING = 0.005
-# On a CPU 8 of 10 central shares were off by 22 points or less. With a GPU nothing is known of guesses (grade C).
+# On a CPU 8 of 10 central shares were off by 14 points or less. With a GPU nothing is known of guesses (grade C).
 _SIMULATED = "AB"
 
 
@@ -66,7 +66,7 @@ def shown_saving(finding: Finding, *, on_device: bool) -> ShownSaving | None:
     saving = finding.saving
     if saving is None:
         return None
-    low, high = (saving.least_share, saving.most_share) if on_device else expected_shares(saving)
+    low, high = (saving.least_share, saving.most_share) if on_device else expected_shares(saving, finding.rule)
     hidden = None
     if low < NOTHING and finding.severity > Severity.LOW:
         hidden = HiddenRange.FROM_ZERO
@@ -82,21 +82,14 @@ def narrow(low_share: float, high_share: float) -> bool:
     return high_share - low_share <= _WIDEST and high_share > 0
 
 
-def expected_shares(saving: Saving, factor: float = FACTOR) -> tuple[float, float]:
-    """The range that holds what is measured in 8 of 10 changes on a CPU, as shares 0..1; never more than the cause.
+def expected_shares(saving: Saving, rule: str, fit: Fit = FIT) -> tuple[float, float]:
+    """The range that holds what is measured in 8 of 10 changes on a CPU, as shares 0..1, around the central share.
 
     A saving that was found from the steps has its range there, as steps were what was measured.
     """
     scale = saving.per_step or 1.0
-    middle = log_odds(min(saving.share * scale, 1.0))
-    low, high = _share(middle - factor) / scale, _share(middle + factor) / scale
-    return min(low, saving.share), max(min(high, _cause_share(saving)), saving.share)
-
-
-def _cause_share(saving: Saving) -> float:
-    """What the cause takes: of what was found from samples of the cell at most the high end, which is all of it."""
-    sampled = saving.of_cell and not saving.per_step and saving.ceiling_share >= 1.0
-    return saving.most_share if sampled else saving.ceiling_share
+    low, high = (_share(each) / scale for each in fit.ends(log_odds(min(saving.share * scale, 1.0)), rule))
+    return min(low, saving.share), max(min(high, 1 / scale), saving.share)
 
 
 def log_odds(share: float) -> float:

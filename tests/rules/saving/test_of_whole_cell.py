@@ -103,8 +103,8 @@ def test_what_stays_as_it_is(trace: Trace, found: Saving) -> None:
 
 def test_its_range_is_that_of_the_steps() -> None:
     found = told(cell(), saving())
-    low, high = expected_shares(found)
-    as_steps = expected_shares(replace(found, share=0.4, per_step=0.0, ceiling_share=0.6))
+    low, high = expected_shares(found, "some_rule")
+    as_steps = expected_shares(replace(found, share=0.4, per_step=0.0, ceiling_share=0.6), "some_rule")
     assert (low * found.per_step, high * found.per_step) == pytest.approx(as_steps)
     shown = shown_saving(finding(found), on_device=False)
     assert shown is not None and shown.share == found.share

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpuprof.rules.base.finding import Finding, Saving, Severity
+from gpuprof.rules.saving.measured_spread import Fit
 from gpuprof.rules.saving.shown_saving import HiddenRange, expected_shares, log_odds, shown_saving
 
 
@@ -46,36 +47,39 @@ def test_a_guess_on_a_device_shows_no_figure() -> None:
     assert shown is not None and not shown.about
 
 
+RULE = "some_rule"
+EVEN = Fit(0.0, -2.0, 3.0, 0.2, {"sure": 0.1})
+
+
 def test_on_a_cpu_the_expected_range_lies_around_the_central_share_and_never_begins_at_zero() -> None:
     for central in (10, 50, 90):
-        low, high = expected_shares(saving(0, central, central))
+        low, high = expected_shares(saving(0, central, central), RULE, EVEN)
         assert 0 < low < central / 100 < high < 1
-        assert log_odds(central / 100) - log_odds(low) == pytest.approx(log_odds(high) - log_odds(central / 100))
+        assert log_odds(central / 100) - log_odds(low) == pytest.approx(0.4)
+        assert log_odds(high) - log_odds(central / 100) == pytest.approx(0.6)
+        narrow = expected_shares(saving(0, central, central), "sure", EVEN)
+        assert low < narrow[0] < narrow[1] < high
 
 
-def test_on_a_cpu_only_extremes_are_sure() -> None:
+def test_on_a_cpu_only_extremes_are_sure_of_a_rule_that_was_not_measured() -> None:
     half = shown_saving(found(saving(0, 50, 50)), on_device=False)
     most = shown_saving(found(saving(0, 95, 95)), on_device=False)
     assert half is not None and half.hidden is HiddenRange.WIDE and half.about
     assert most is not None and most.hidden is None
 
 
+def test_a_range_holds_its_central_share() -> None:
+    """Though measured savings are a little larger at the median."""
+    low, high = expected_shares(saving(0, 50, 50), RULE, Fit(0.5, -1.0, 1.0, 0.1))
+    assert low == 0.5 < high
+
+
 def test_the_ends_stay_within_all_and_nothing() -> None:
-    low, high = expected_shares(saving(1, 100, 100))
-    assert low == pytest.approx(0.983, abs=0.001) and high == 1.0
-    low, high = expected_shares(Saving(0, 0, 0, 0.0, "C", "b"))
-    assert low == 0.0 and high == pytest.approx(0.017, abs=0.001)
+    low, high = expected_shares(saving(1, 100, 100), RULE)
+    assert 0.98 < low < high == 1.0
+    low, high = expected_shares(Saving(0, 0, 0, 0.0, "C", "b"), RULE)
+    assert low == 0.0 < high < 0.02
     assert shown_saving(found(None), on_device=False) is None
-
-
-def test_a_measured_part_is_never_exceeded() -> None:
-    part = replace(saving(0, 40, 40), ceiling_share=0.45)
-    low, high = expected_shares(part)
-    assert high == 0.45 and low == expected_shares(saving(0, 40, 40))[0]
-
-
-def test_what_was_sampled_of_the_cell_saves_no_more_than_the_high_end() -> None:
-    sampled = replace(saving(0, 40, 45), of_cell=True)
-    assert expected_shares(sampled)[1] == pytest.approx(0.45)
-    # of steps it is a range of steps
-    assert expected_shares(replace(sampled, per_step=1.5))[1] > 0.45
+    # of steps it is a range of steps, which are a part of the cell
+    part = replace(saving(0, 40, 45), of_cell=True, per_step=2.0)
+    assert expected_shares(part, RULE)[1] <= 0.5
