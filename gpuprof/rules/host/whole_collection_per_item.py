@@ -5,8 +5,8 @@ What it finds
     `list.index`, `in` on a list (also on one that is taken out of a larger container for each item), a boolean mask
     over a whole table, `list(memory)`, `np.array(memory)`, `choice(…, p=weights)`, `shuffle`, `np.isin(…, known)`, a
     table that is joined to itself with one more row, a list that is read from its beginning whenever it got longer, a
-    sum over the rest of a list for each of its places. The line is known by samples of the stack over the whole cell,
-    the object by looks at the names of the function that runs.
+    sum over the rest of a list for each of its places, places in the middle of a long deque. The line is known by
+    samples of the stack over the whole cell, the object by looks at the names of the function that runs.
 
 Why it costs
     Each item costs as much as the whole collection is long: twice the data take four times as long.

@@ -241,44 +241,6 @@ def test_a_list_of_arrays_is_slow_wherever_it_is_read(line: str, items: str, tol
             assert ("runs once and takes 500 ms" in found.explanation) is once
 
 
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
-        ("return table[table.user == user]", "`user`"),
-        ("return table[table['shop'] == user]", "`shop`"),
-        ("return table[(user == table['shop']) & (table.day >= 3)]", "`shop`"),
-        ("return table[(table.user == user) & (table.day == 3)]", "that key"),
-        ("return table[table.values == user]", "that key"),
-        ("return table[other.user == user]", ""),
-    ],
-)
-def test_the_column_to_group_by_is_named(line: str, key: str) -> None:
-    found = of_all(line, operand("table", TABLE, 5000))
-    assert (found is not None) is bool(key)
-    assert found is None or f"Group `table` by {key} once" in found.change
-
-
-@pytest.mark.parametrize(
-    ("line", "told_of"),
-    [
-        ("x = torch.tensor([row['wave'] for row in rows])", True),
-        ("x = torch.tensor([row['label'] for row in rows])", False),
-        ("x = torch.tensor([row['other'] for row in rows])", False),
-        ("x = torch.tensor([row[1] for row in rows])", True),
-        ("x = torch.tensor([row[0] for row in rows])", False),
-        ("x = torch.tensor([wave for label, wave in rows])", True),
-        ("x = torch.tensor([label for label, wave in rows])", False),
-        ("x = torch.tensor([wave for *label, wave in rows])", False),
-        ("x = torch.tensor([other['wave'] for row in rows])", False),
-    ],
-)
-def test_arrays_that_are_parts_of_the_items(line: str, told_of: bool) -> None:
-    parts = (("'wave'", ARRAY), ("'label'", "builtins.int"), ("0", "builtins.int"), ("1", ARRAY))
-    over = structs.replace(operand("rows", LIST, 256, same=False), items="builtins.tuple", parts=parts)
-    source = SOURCE.replace(SOURCE.splitlines()[1], f"    {line}")
-    assert (told("costly_call_per_item", lookups(source=source, over=over)) is not None) is told_of
-
-
 ANEW = """def encode(rows):
     rows = torch.FloatTensor(rows)
 
