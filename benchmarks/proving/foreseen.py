@@ -88,7 +88,7 @@ def of_recordings(folder: Path, results: Iterable[Mapping[str, Any]]) -> list[Fo
     """The same of the recordings below the folder, judged by today's rules, and of the cells of rounds among them."""
     known = {f"{result['pair']}.{result['size']}.bad": result for result in results}
     cells: dict[str, Any] = tomllib.loads(CELLS.read_text(encoding="utf-8"))
-    scripts, gains = cells.pop("scripts"), dict(_gains_of_cells())
+    scripts, gains = cells.pop("scripts", {}), dict(_gains_of_cells())
     found = []
     newest = {path.parents[1].name: path.parent for path in sorted(folder.rglob("recording.json"))}
     for name, path in newest.items():

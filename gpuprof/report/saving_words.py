@@ -20,7 +20,8 @@ def shown(results: Results, finding: Finding) -> ShownSaving | None:
 
 
 def saving_words(results: Results, finding: Finding) -> str:
-    """`saves about 40% (33–47%)`; `saves 14–22%` where the middle is the upper end; `could save about 40%` where the
+    """`saves about 40% (33–47%)`; `saves about 40% (at least 33%)` where the range goes on above what the cause was
+    seen to take; `saves 14–22%` where the middle is the upper end; `could save about 40%` where the
     range is too wide to be of use, and `could save up to 60%` where it begins at 0, or its middle is no more than a
     guess.
 
@@ -32,6 +33,8 @@ def saving_words(results: Results, finding: Finding) -> str:
     low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
     if told.hidden is not None or told.from_zero:
         return f"could save about {central}" if _is_sure(told) else f"could save up to {high}"
+    if low != high and told.at_least:
+        return f"saves about {central} (at least {low})" if low != central else f"saves at least {low}"
     if low != high and (central == high or told.upper_bound):
         return f"saves {low.removesuffix('%')}–{high}"
     return f"saves about {central}" + (f" ({low.removesuffix('%')}–{high})" if low != high else "")
@@ -42,7 +45,7 @@ def gain_words(told: ShownSaving) -> str:
     middle is its upper end, `could save up to 60 %`."""
     if told.hidden is None and not told.from_zero:
         low, central, high = (_percent(each) for each in (told.low_share, told.share, told.high_share))
-        if low != high and (central == high or told.upper_bound):
+        if low != high and not told.at_least and (central == high or told.upper_bound):
             return f"saving up to {units.percent(told.high_share)}"
         return f"saving about {units.percent(told.share)}"
     if _is_sure(told):

@@ -111,7 +111,8 @@ def _detach(results: Results, places: Sequence[UnreadPlace]) -> str:
     """Without a graph at all only what no other loss goes back through."""
     lines = all_at(results, [place.forward_place for place in places])
     rows = np.array([row for place in places for row in place.rows], np.int64)
-    forward = results.get(ValueGraph).operators["forward_operator"][rows]
+    operators = results.get(ValueGraph).operators
+    forward = operators["forward_operator"][rows]
     # a line within a model may be reached by other calls, too
     outermost = lines_of(results, forward[forward >= 0])[:1]
     alone = all(_is_unread(results, line, rows) for line in outermost)

@@ -8,8 +8,9 @@ half of these ranges are wider than 45 points. What a reader is shown is
   what it leaves, e = L(measured) − L(central) of each of n measured changes has the median m, and for each rule a
   spread: s² = (Σ (e − m)² over its changes + 2 · s₀²) ÷ (their number + 2), s₀² being the mean of (e − m)² over all
   changes. z = (e − m) ÷ s of each change is taken with m and s of the others. With the ⌊(n + 1) · 0.1⌋-th and the
-  ⌈(n + 1) · 0.9⌉-th smallest z the range is L⁻¹(L(central) + m + z · s). It may end above what samples of the cell show
-  of the cause: of 112 changes 50 saved more than that, half of those by 4 points or less.
+  ⌈(n + 1) · 0.9⌉-th smallest z the range is L⁻¹(L(central) + m + z · s). Where it ends above what the
+  cell's samples show of the cause, only its low end is told: of 112 changes 50 saved more than that, half of those by
+  4 points or less.
   `python -m benchmarks.proving.ranges` finds m, z and s in docs/evidence/data, and how often ranges hold what is
   measured of a change that had no part in them;
 * with a GPU the Saving's own range: no change has been measured there yet.
@@ -45,7 +46,8 @@ class ShownSaving:
     """Shares 0..1 of the saving's whole: the range that is expected to hold what is measured, and its middle.
 
     `hidden`: why the range is not shown; None where it is. `about`: whether the middle is shown, with it or alone.
-    `upper_bound`: it was simulated on a device as the most that can be saved.
+    `upper_bound`: it was simulated on a device as the most that can be saved. `at_least`: the range goes on above what
+    the cause was seen to take, which `high_share` then is.
     """
 
     low_share: float
@@ -54,6 +56,7 @@ class ShownSaving:
     hidden: HiddenRange | None
     about: bool
     upper_bound: bool = False
+    at_least: bool = False
 
     @property
     def from_zero(self) -> bool:
@@ -74,7 +77,8 @@ def shown_saving(finding: Finding, *, on_device: bool) -> ShownSaving | None:
         hidden = HiddenRange.WIDE
     about = hidden is None or not on_device or saving.grade in _SIMULATED
     upper_bound = on_device and saving.basis.startswith("upper bound")
-    return ShownSaving(low, saving.share, high, hidden, about, upper_bound)
+    most = high if on_device else max(min(high, _cause_share(saving)), saving.share)
+    return ShownSaving(low, saving.share, most, hidden, about, upper_bound, at_least=most < high)
 
 
 def narrow(low_share: float, high_share: float) -> bool:
@@ -90,6 +94,12 @@ def expected_shares(saving: Saving, rule: str, fit: Fit = FIT) -> tuple[float, f
     scale = saving.per_step or 1.0
     low, high = (_share(each) / scale for each in fit.ends(log_odds(min(saving.share * scale, 1.0)), rule))
     return min(low, saving.share), max(min(high, 1 / scale), saving.share)
+
+
+def _cause_share(saving: Saving) -> float:
+    """What the cause takes: of what was found from samples of the cell at most the high end, which is all of it."""
+    sampled = saving.of_cell and not saving.per_step and saving.ceiling_share >= 1.0
+    return saving.most_share if sampled else saving.ceiling_share
 
 
 def log_odds(share: float) -> float:

@@ -126,7 +126,7 @@ def test_the_finding_of_the_look() -> None:
     found = rule("tensor_by_element").check(Results(looked_at(lambda look: compared())))
     assert isinstance(found, Finding)
     assert found.title.startswith("Tensors are read one number at a time at ")
-    assert "120 numbers in a row" in found.explanation and "x.tolist()" in found.change
+    assert "120 numbers in a row" in found.explanation and "].tolist()" in found.change
     written = rule("tensor_by_element").check(Results(looked_at(lambda look: filled())))
     assert isinstance(written, Finding) and "written and read" in written.title
 

@@ -53,7 +53,7 @@ def test_gradients_that_pile_up_beside_one_that_is_read() -> None:
     assert Results(trace).get(UnreadWork).piled_up
     assert wasted(trace) == ["aten::mm"]
     answer = rule("unread_gradients").check(Results(trace))
-    assert isinstance(answer, Finding) and "torch.autograd.grad(loss, x)" in answer.change
+    assert isinstance(answer, Finding) and "torch.autograd.grad(loss(out), x)" in answer.change
     assert "no optimizer uses them any more" in answer.explanation and answer.where.lines == (3,)
 
 
