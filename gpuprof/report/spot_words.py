@@ -115,7 +115,7 @@ def memory_words(found: CellMemory) -> str:
     grown = "; ".join(f"{size(each.bytes)} at {_where(each)}" for each in found.grown)
     rose = (found.peak_bytes or 0) - (found.start_bytes or 0)
     gaps = f" Up to {size(found.gaps_bytes)} of the growth may be unused memory between the profiler’s own records."
-    growth = f" On the way there it grew by {grown}." if grown else ""
+    growth = f" Before that it grew by {grown}." if grown else ""
     return f"Resident memory of the process: {held}.{growth}{gaps if found.gaps_bytes > _GAPS * rose else ''}"
 
 

@@ -56,7 +56,7 @@ _TITLES = {
     Family.JOIN: "{kind} is copied each time something is added",
     Family.REREAD: "{kind} grows and is read in full {often}",
     Family.TOTAL: "A part of {kind} is summed again {often}",
-    Family.WALK: "{kind} is read at places in its middle {often}",
+    Family.WALK: "{kind} is read at random positions {often}",
 }
 _CHANGES = {
     Family.SEARCH: "Make the positions of `{name}` once, before the loop "
@@ -77,9 +77,9 @@ _CHANGES = {
     Family.TOTAL: "Go through `{name}` once and keep the running total: add each item to the total of the items before "
     "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "
     "`total = reward + gamma * total`.",
-    Family.WALK: "A deque goes through its blocks from one end to each place that is read. Keep the items in a list of "
-    "fixed length, as a ring buffer: `data[at] = item; at = (at + 1) % n`. `random.sample` and indices then take the "
-    "same time for each place. Arrays or tensors of all items, indexed with many places at once, are faster still.",
+    Family.WALK: "To read a position, a deque walks there from its nearer end. Keep the items in a list of fixed "
+    "length, as a ring buffer: `data[at] = item; at = (at + 1) % n`. A list reads every position in the same time. "
+    "Arrays or tensors of all items, indexed with many positions at once, are faster still.",
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",
 }

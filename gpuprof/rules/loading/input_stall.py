@@ -44,9 +44,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.basics.device_activity import DeviceActivity
-from gpuprof.analyses.basics.plain_iterations import PlainIterations
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.basics.step_time import StepTime
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.lines.statements import expressions_at
 from gpuprof.analyses.loading.cpu_contention import CpuContention
@@ -54,7 +52,7 @@ from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.stalling_loader import StallingLoader
 from gpuprof.analyses.loading.wait_lines import WaitLine, WaitLines
 from gpuprof.analyses.loading.worker_plan import WorkerPlan
-from gpuprof.model.context import Environment, Loader
+from gpuprof.model.context import Environment
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
@@ -137,7 +135,7 @@ class InputStall(Rule):
             change=_ONE_ITERATOR if stalling.iterator_each_batch else change,
             diff=None if stalling.iterator_each_batch else _diff(results, plan, by_rows, on_device=idle_ns is not None),
             # what the plain iterations wait is known without such a wait
-            saving=_saving(results, _saved_ns(results, whole_ns, stall_ns, line or by_rows), by_rows),
+            saving=_saving(results, whole_ns if idle_ns is None and PlainParts.of(results) else stall_ns, by_rows),
             leave_it=_FEW_SAMPLES if by_rows else line_leave_it(line),
         )
         return found if idle_ns is None else _retimed(results, found, None if by_rows else plan, ranges)
@@ -346,29 +344,7 @@ def _forks(environment: Environment | None) -> bool:
     return len(version) > 1 and version[0] == "3" and version[1].isdecimal() and int(version[1]) < 14
 
 
-def _saved_ns(results: Results, whole_ns: int, stall_ns: int, cause: object) -> float:
-    """The wait that a change removes from the recorded steps: with a known `cause` also that of other loaders of the
-    same dataset, such as one for evaluation, as a part for each step."""
-    plan, iterations = results.get(WorkerPlan), results.get(PlainIterations)
-    if results.get(InputPipeline).device_idle_in_wait_ns is not None or not PlainParts.of(results):
-        return stall_ns
-    steps = results.get(StepTime).count
-    if not cause or plan.loader is None or not iterations.in_cell:
-        return whole_ns
-    others = (
-        each for each in results.context.loaders if _is_like(each, plan.loader) and not each.workers and each.wait_ns
-    )
-    return whole_ns + sum(sum(each.wait_ns) for each in others) * steps / iterations.in_cell
-
-
-def _is_like(other: Loader, loader: Loader) -> bool:
-    """Whether it is another loader, of the same kind of samples."""
-    places = [(each.line, each.samples) for each in (other, loader)]
-    data = [each.inner_dataset or each.dataset for each in (other, loader)]
-    return places[0] != places[1] and data[0] == data[1] and data[0] is not None
-
-
-def _saving(results: Results, stall_ns: float, by_rows: bool) -> Saving:
+def _saving(results: Results, stall_ns: int, by_rows: bool) -> Saving:
     scope, pipeline, plan = Scope.of(results), results.get(InputPipeline), results.get(WorkerPlan)
     each = results.get(StallingLoader).iterator_each_batch
     if each or by_rows or plan.saved_per_batch_ns is None or pipeline.device_idle_in_wait_ns is None:

@@ -41,8 +41,10 @@ def _getters(results: Results, name: str) -> Iterator[tuple[str, ast.FunctionDef
         tree = parsed(results.context.described(file).source or "")
         for node in ast.walk(tree) if tree else ():
             if isinstance(node, ast.ClassDef) and node.name == name:
-                methods = (each for each in node.body if isinstance(each, ast.FunctionDef))
-                yield from ((file.filename, each) for each in methods if each.name == "__getitem__")
+                methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
+                # with that one torch asks it for whole batches already
+                if "__getitem__" in methods and "__getitems__" not in methods:
+                    yield file.filename, methods["__getitem__"]
 
 
 def _takes_rows(results: Results, file: str, getter: ast.FunctionDef) -> bool:
@@ -79,10 +81,13 @@ def _is_rows(node: ast.expr, index: str, held: set[str], rows: set[str]) -> bool
             if dotted(node.func) in _OF_ALL_ROWS:
                 alone = len(node.args) == 1 and not _names_index(node, index)
                 return alone and _is_rows(node.args[0], index, held, rows)
-            return name in _METHODS and _is_rows(value, index, held, rows)
+            return name in _METHODS and not _names_index(node, index) and _is_rows(value, index, held, rows)
     return False
 
 
 def _names_index(node: ast.Call, index: str) -> bool:
-    given = (part for each in node.keywords for part in ast.walk(each.value))
+    """Whether its other arguments differ from sample to sample."""
+    others = [*node.args[1:], *(each.value for each in node.keywords)]
+    others += node.args[:1] if dotted(node.func) not in _OF_ALL_ROWS else []
+    given = (part for each in others for part in ast.walk(each))
     return any(isinstance(each, ast.Name) and each.id == index for each in given)

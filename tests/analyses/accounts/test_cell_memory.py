@@ -55,7 +55,7 @@ def test_growth_is_given_to_the_line_that_it_happened_in() -> None:
     assert grown.line == 12 and grown.bytes == 400 * MIB
     assert memory_words(found).replace("\u00a0", " ") == (
         "Resident memory of the process: 300 MiB when the cell began, at most 700 MiB (line 12 of the cell, "
-        "evaluation). On the way there it grew by 400 MiB at line 12 of the cell, evaluation."
+        "evaluation). Before that it grew by 400 MiB at line 12 of the cell, evaluation."
     )
 
 

@@ -28,7 +28,7 @@ def test_places_in_the_middle_of_a_deque(line: str, over: Operand, told_of: bool
     found = of_all(line, over)
     assert (found is not None) is told_of
     if found is not None:
-        assert found.title.startswith("A deque of 9,000 items is read at places in its middle")
+        assert found.title.startswith("A deque of 9,000 items is read at random positions")
         assert "ring buffer" in found.change
 
 

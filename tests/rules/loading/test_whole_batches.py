@@ -77,6 +77,8 @@ def test_rows_of_what_it_holds(body: str) -> None:
         "x = self.x; return x[i]",
         "x = torch.tensor(self.x[i], dtype=kinds[i]); return x",
         "print(i); return self.x[i]",
+        "return self.x[i].to(kinds[i])",
+        "return self.x[i].to(dtype=kinds[i])",
         "return self.other[i]",
         "return ()",
         ROWS[3],
@@ -109,7 +111,11 @@ def test_parts_of_a_dataset_are_as_the_dataset() -> None:
     assert not taken("pass", structs.replace(LOADER, dataset="TensorDataset", collated_by="own"))
 
 
-def test_not_what_was_never_seen_or_stands_twice() -> None:
+def test_not_what_was_never_seen_or_stands_twice_or_has_whole_batches() -> None:
+    whole = SET_UP.replace(
+        "    def __len__", "    def __getitems__(self, rows):\n        return self.x[rows]\n    def __len__"
+    )
+    assert not taken(ROWS[0], text=whole)
     assert not taken(ROWS[0], held={})
     assert not taken(ROWS[0], text=f"{SET_UP}        return 1\n{SET_UP}")
 
