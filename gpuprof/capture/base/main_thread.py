@@ -72,7 +72,7 @@ def _prepare() -> None:
     if _add is not None:
         return
     if "torch" in sys.modules:
-        hide_from_compiler(_run_one, _compiler)
+        hide_from_compiler(_run_one, begin_unseen, end_unseen, _compiler, _recorder)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
     # CPython keeps the bare address: the object must live as long as the process
     _entry = prototype(_run_one)
@@ -84,24 +84,39 @@ def _prepare() -> None:
 
 def _run_one(_: object) -> int:
     global _interrupted
-    # between two graphs torch.compile would otherwise compile what runs here
-    compiler = _compiler()
-    before = None if compiler is None else compiler.set_eval_frame(None)
-    # what a look does with the user's tensors is no work of the cell; a forked child records nothing
-    record, records = _recorder(), not forked()
-    if record is not None:
-        record(False)
+    unseen = begin_unseen()
     try:
         _run_waiting()
     finally:
-        if record is not None:
-            record(records)
-        if compiler is not None:
-            compiler.set_eval_frame(before)
+        end_unseen(unseen)
         if _interrupted:
             _interrupted = False
             _add(_interrupt, _SIGINT)
     return 0
+
+
+def begin_unseen() -> Any:
+    """From here on torch neither compiles nor records what runs: a look at the user's tensors is no work of the cell.
+
+    For `end_unseen`. No context manager: until then torch.compile would compile what runs it.
+    """
+    # between two graphs torch.compile would otherwise compile what runs here
+    compiler = _compiler()
+    before = None if compiler is None else compiler.set_eval_frame(None)
+    record = _recorder()
+    if record is not None:
+        record(False)
+    # a forked child records nothing
+    return compiler, before, record, not forked()
+
+
+def end_unseen(unseen: Any) -> None:
+    """As it was before `begin_unseen`."""
+    compiler, before, record, records = unseen
+    if record is not None:
+        record(records)
+    if compiler is not None:
+        compiler.set_eval_frame(before)
 
 
 def _run_waiting() -> None:

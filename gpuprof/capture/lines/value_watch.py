@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import time
 import weakref
 from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType
@@ -18,6 +19,7 @@ from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.frame_variables import with_variables
 from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.base.next_returns import NextReturns, can_follow
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.content_marks import mark_of
 from gpuprof.capture.lines.operand_facts import kind_name
@@ -25,8 +27,13 @@ from gpuprof.capture.lines.subnormal_looks import SubnormalLooks
 from gpuprof.capture.stacks.folding import OWN_FOLDER, is_library
 from gpuprof.model.operands import MadeValue
 
-_SHARE = 0.75  # of the looks
+# of the looks, those at what returns next by themselves
+_SHARE, _FOLLOWING = 0.75, 0.3
 _MOST_FRAMES, _MOST_OWN = 80, 6
+# of functions that run for each item, looks a tenth of a second apart see items that have nothing to do with each other
+_IN_TURN = 5
+_WAITS, _WAIT_S = 4, 0.002
+_SLOWER = 0.7  # of the time that functions are followed: Python's share of it, and looking
 _MOST_VARIABLES = 400
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: a function
 _OBJECT = ("self", "cls")
@@ -47,8 +54,10 @@ class ValueWatch(Signal):
         self._names: dict[CodeType, tuple[str, ...]] = {}
         self._seen: dict[tuple[CodeType, str], _Variable] = {}
         self._budget = self.cell.budget.part(_SHARE)
-        self._running = False
-        self._next_look = MainThreadCall(self._look)
+        self._following = self.cell.budget.part(_FOLLOWING)
+        self._running = self._may_follow = False
+        self._returns = NextReturns(self._note_variables, self._spend_following)
+        self._next_look, self._next_end = MainThreadCall(self._look), MainThreadCall(self._returns.end)
 
     def begin(self) -> None:
         """Look from now on."""
@@ -57,11 +66,22 @@ class ValueWatch(Signal):
     def end(self) -> None:
         """Look no more."""
         self._running = False
+        self._returns.end()
 
     def tick(self, resident_bytes: int = 0) -> None:
-        """Ask for a look, where the last ones took little."""
-        if self._running and self._budget.is_left:
-            self._next_look.ask()
+        """Ask for a look, where the last ones took little; wait for the end of what it follows."""
+        if not self._running or not self._budget.is_left:
+            return
+        self._may_follow = self._following.is_left
+        self._next_look.ask()
+        for _ in range(_WAITS):
+            if not self._next_look.waiting and not self._returns.running:
+                break
+            time.sleep(_WAIT_S)
+        # nobody would end what a later look begins to follow
+        self._may_follow = False
+        if self._returns.running:
+            self._next_end.ask()
 
     def facts(self) -> tuple[MadeValue, ...]:
         """What was made anew at least once, or held subnormal numbers."""
@@ -72,17 +92,26 @@ class ValueWatch(Signal):
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
             return
         with self._budget.spending():
-            self._note_stack(sys._getframe(1))
+            own = list(self._own_frames(sys._getframe(1)))
+            for each in own:
+                self._note(each)
+        functions = [each for each in own if can_follow(each.f_code)]
+        if functions and self._may_follow and not _mode_is_on():
+            self._returns.begin(functions, _IN_TURN)
 
-    def _note_stack(self, frame: FrameType | None) -> None:
+    def _own_frames(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """Those of the user's own code, from the innermost on."""
         own = 0
         for _ in range(_MOST_FRAMES):
             if frame is None or own == _MOST_OWN:
-                break
+                return
             if not self._is_library(frame.f_code.co_filename):
                 own += 1
-                self._note(frame)
+                yield frame
             frame = frame.f_back
+
+    def _spend_following(self, took_ns: int) -> None:
+        self._following.spend(round(_SLOWER * took_ns))
 
     def _is_library(self, filename: str) -> bool:
         known = self._library.get(filename)
@@ -91,12 +120,13 @@ class ValueWatch(Signal):
         return known
 
     def _note(self, frame: FrameType) -> None:
-        code = frame.f_code
+        with_variables(frame, lambda variables: self._note_variables(frame.f_code, variables))
+
+    def _note_variables(self, code: CodeType, variables: Mapping[str, Any]) -> None:
         names = self._names.get(code)
         if names is None:
             names = self._names[code] = _given_in(code)
-        if names:
-            with_variables(frame, lambda variables: self._note_each(code, names, variables))
+        self._note_each(code, names, variables)
 
     def _note_each(self, code: CodeType, names: tuple[str, ...], variables: Mapping[str, Any]) -> None:
         for name in names:
@@ -110,6 +140,13 @@ class ValueWatch(Signal):
                     continue
                 seen = self._seen[code, name] = _Variable()
             seen.note(held[attribute or base])
+
+
+def _mode_is_on() -> bool:
+    """Whether a dispatch mode sees each operator: the close look, or a mode of the user's."""
+    torch_c = getattr(sys.modules.get("torch"), "_C", None)
+    stack = getattr(torch_c, "_len_torch_dispatch_stack", None)
+    return stack is not None and stack() > 0
 
 
 def _given_in(code: CodeType) -> tuple[str, ...]:
