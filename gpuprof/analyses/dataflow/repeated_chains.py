@@ -30,7 +30,8 @@ class Chain:
     first. `places`: rows of the looked places, most time first, and their shares of the chain's time. `kept`: the
     places whose results something else reads, in order; the last of them is the last result. `read_at`: the place of
     the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest result at each of
-    `kept`. `firsts`: by row, the operator that gave the same result first.
+    `kept`. `inner`: of `kept`, those whose results are read at the same line alone: what the line gives is another
+    one each time. `firsts`: by row, the operator that gave the same result first.
     `graph`: autograd recorded one of its operators, or one of those that they repeat.
     """
 
@@ -45,6 +46,7 @@ class Chain:
     kept_bytes: tuple[int, ...]
     graph: bool
     firsts: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    inner: frozenset[int] = frozenset()
 
 
 def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns: int) -> tuple[Chain, ...]:
@@ -111,7 +113,7 @@ def _chain(
     total = int(lasted.sum())
     names, _ = _by_time(operators["name"][rows], lasted)
     places, spent = _by_time(operators["place"][rows], lasted)
-    kept, read_at, kept_bytes = _kept(graph, rows, every)
+    kept = _kept(graph, rows, every)
     repeated = _ORDER[int(again[0])]
     if repeated is Again.EACH_ITERATION and _changes(graph, first, rows):
         repeated = Again.LAST_ITERATION
@@ -122,11 +124,12 @@ def _chain(
         names=tuple(dict.fromkeys(trace.names[name].partition(".")[0] for name in names)),
         places=tuple(places),
         place_shares=tuple(ns / total if total else 0.0 for ns in spent),
-        kept=kept,
-        read_at=read_at,
-        kept_bytes=kept_bytes,
+        kept=tuple(kept),
+        read_at=next((each.read_at for each in reversed(kept.values()) if each.read_at >= 0), -1),
+        kept_bytes=tuple(each.bytes for each in kept.values()),
         graph=bool(operators["graph"][np.concatenate((rows, first[rows]))].any()),
         firsts=first[rows],
+        inner=frozenset(at for at, each in kept.items() if not each.leaves),
     )
 
 
@@ -154,9 +157,8 @@ def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:
     return values[order].tolist(), spent[order].astype(np.int64).tolist()
 
 
-def _kept(graph: ValueGraph, rows: Array, every: set[int]) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """The places of results that something outside of all that is repeated (`every`) reads, the first reader's of the
-    last, and the most bytes at each. Backward passes read what forward passes saved for them: that counts only where
+def _kept(graph: ValueGraph, rows: Array, every: set[int]) -> dict[int, _Leaving]:
+    """By place, in order, the results that something outside of all that is repeated (`every`) reads. Backward passes read what forward passes saved for them: that counts only where
     nothing else does."""
     operators = graph.operators
     place, backward = operators["place"], operators["backward"]
@@ -173,16 +175,17 @@ def _kept(graph: ValueGraph, rows: Array, every: set[int]) -> tuple[tuple[int, .
                 leaving = found[saved].setdefault(int(place[row]), _Leaving())
                 leaving.row, leaving.bytes = row, max(leaving.bytes, int(size[value]))
                 leaving.read_at = int(place[outside[0]]) if outside else leaving.read_at
+                leaving.leaves |= not outside or bool((place[outside] != place[row]).any())
     chosen = found[False] or found[True]
-    kept = sorted(chosen, key=lambda each: chosen[each].row)
-    read = [chosen[each].read_at for each in kept if chosen[each].read_at >= 0]
-    return tuple(kept), read[-1] if read else -1, tuple(chosen[each].bytes for each in kept)
+    return dict(sorted(chosen.items(), key=lambda each: each[1].row))
 
 
 @dataclass
 class _Leaving:
-    """Results of one line that something else reads: the last operator that makes one, and the largest."""
+    """Results of one line that something else reads: the last operator that makes one, and the largest. `leaves`:
+    another line reads one, or may yet do so."""
 
     row: int = -1
     bytes: int = 0
     read_at: int = -1
+    leaves: bool = False

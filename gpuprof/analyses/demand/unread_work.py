@@ -9,12 +9,16 @@ from enum import Enum
 from statistics import median
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.value_graph import weighed_operators
 from gpuprof.analyses.demand import operator_names as names
 from gpuprof.analyses.demand.flow import Flow, Needed
 from gpuprof.analyses.demand.looked import LookedOperator, LookedValue, operators_of, values_of
 from gpuprof.analyses.training.piled_gradients import piled_up
+from gpuprof.model.look import Look
+from gpuprof.model.table import Table
 from gpuprof.model.trace import Trace
 
 # "hardly read": from where on computing only what is read is worth thinking about
@@ -109,7 +113,8 @@ class UnreadWork(Result):
         names_of = [operator.name for operator in operators]
         by_content = [_looks_through(operator) for operator in operators]
         sure, possible = (list(map(_of_all, each, by_content)) for each in (sure, possible))
-        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, strict=True)
+        cut = _cut_off(look, table)
+        every = zip(range(len(operators)), names_of, *columns, sure, possible, called, cut, strict=True)
         rows = [_Row(*row) for row in every]
         return cls(
             looked=True,
@@ -139,6 +144,7 @@ class _Row:
     needed: Needed
     possible: Needed
     called_back: bool
+    cut: bool
 
     @property
     def kind(self) -> Unread | None:
@@ -154,6 +160,17 @@ class _Row:
     @property
     def wasted_ns(self) -> float:
         return self.duration_ns * (1 - self.needed.share)
+
+
+def _cut_off(look: Look, table: Table) -> list[bool]:
+    """Operators of iterations in which a look was cut off: what reads their results came later."""
+    cut = np.zeros(len(table), bool)
+    for number, part in enumerate(look.each):
+        own = table["look"] == number
+        if not part.told and own.any():
+            cut |= own & (table["iteration"] == table["iteration"][own].max())
+    found: list[bool] = cut.tolist()
+    return found
 
 
 def _looks_through(operator: LookedOperator) -> bool:
@@ -224,16 +241,20 @@ def _by_path(
 
 
 def _calls(wasted: Sequence[_Row], there: Sequence[_Row]) -> LineCalls:
-    """By the operators that run least often there. `there`: all of the line, in whichever way it was reached."""
+    """By the operators that run least often there. `there`: all of the line, in whichever way it was reached. Calls
+    whose results were still there, hardly read, as the look was cut off are not known."""
     hardly = {row.number for row in wasted}
+    cut = (row for row in there if row.cut and row.number not in hardly)
+    unknown = {row.number for row in cut if row.possible.share <= _HARDLY}
     runs = defaultdict[tuple[str, int, int], list[int]](list)
     for row in there:
-        runs[row.name, row.needed.made, row.iteration].append(row.number)
+        if row.number not in unknown:
+            runs[row.name, row.needed.made, row.iteration].append(row.number)
     alike = [rows for rows in runs.values() if not hardly.isdisjoint(rows)]
     fewest = min(alike, key=len)
     unread = [row for row in fewest if row in hardly]
     plain = {names.plain(row.name) for row in there}
-    spent = sum(row.duration_ns for row in there) * len(unread) / len(fewest)
+    spent = sum(row.duration_ns for row in there if row.number not in unknown) * len(unread) / len(fewest)
     return LineCalls(
         calls=len(fewest),
         unread=len(unread),

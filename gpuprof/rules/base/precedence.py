@@ -239,6 +239,8 @@ ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     # what is filled number by number, and always with the same ones
     "tensor_by_element": ("repeated_work",),
     "python_loop_over_slices": ("tensor_by_element",),
+    # what of a sample is made again for others, too
+    "samples_made_again": ("value_made_again",),
     "slow_transform": (
         "samples_made_again",
         "costly_call_per_item",

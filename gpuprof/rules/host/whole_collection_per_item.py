@@ -61,18 +61,20 @@ _TITLES = {
 _CHANGES = {
     Family.SEARCH: "Make the positions of `{name}` once, before the loop "
     "(`{{key: i for i, key in enumerate({name})}}`, or a set where only `in` is asked), and look each item up there.",
-    Family.MASK: "Group `{name}` by that key once, before the loop (a dict of arrays from `groupby`, or a sorted array "
-    "with `np.searchsorted`), and take each group from there.",
+    Family.MASK: "Group `{name}` by that key once, before the loop, and take each group from there: "
+    "`groups = dict(tuple(table.groupby(key)))` for a DataFrame; for an array, the positions of each key, in their "
+    "order (`np.argsort(keys, kind='stable')` with `np.searchsorted`).",
     Family.COPY: "Do not copy or go through all of `{name}` each time: keep the form that is needed up to date (a list "
     "that is used as a ring buffer, a running sum, a sorted list), or make it once, before the loop.",
     Family.CONVERT: "Take the items that are needed out of `{name}` first and convert those alone, or keep them in one "
     "array that is made once (`np.empty`), and write new ones into it.",
-    Family.DRAW: "Draw all of them in one call (`size=(n, k)`), or draw uniform numbers and find them in "
-    "`np.cumsum({name})` with `np.searchsorted`: then the table is made once.",
+    Family.DRAW: "Make `cdf = np.cumsum({name})` once, before the loop (in a class, in `__init__`), and draw with "
+    "`np.searchsorted(cdf, u * cdf[-1], side='right')`, where `u` are as many uniform numbers as are drawn. Or draw for "
+    "many items in one call, where they may get other random numbers.",
     Family.ORDER: "Draw only what is used, with a generator (`np.random.default_rng().choice(n, k, replace=False)`, "
     "`random.sample`), or shuffle `{name}` once for each pass and take its parts one after another.",
-    Family.MEMBERS: "Make a table of what is in `{name}` once, before the loop (`known = np.zeros(n, bool); "
-    "known[{name}] = True`, or a set for single items), and index it.",
+    Family.MEMBERS: "Where the same question comes again (`np.setdiff1d` for each user, say), keep the answers in a "
+    "dict, made once, before the loop. To ask whether single items are in `{name}`, make a set of it once.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
     Family.TOTAL: "Go through `{name}` once and keep the running total: add each item to the total of the items before "
     "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "

@@ -30,6 +30,7 @@ from gpuprof.model.context import Loader
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.base.run_words import RunWords
+from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.scope import graded, worst
 
 _LINES = 3
@@ -98,8 +99,9 @@ class SamplesMadeAgain(Rule):
             where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
             change=(
                 f"Make the samples of {name} once, before {RunWords.of(results).passes}: `samples = [data[i] for i in "
-                f"range(len(data))]`, where `data` is the dataset of the DataLoader{_at_line(largest)}. Give the "
-                f"DataLoader `samples` in its place{_each(found)}. {_memory(results, found.repeated)}"
+                f"range(len(data))]`, where `data` is the dataset of the DataLoader{_at_line(largest)}{_each(found)}. "
+                f"Give the DataLoader `samples` in its place where it is made{_makers(results)}. "
+                f"{_memory(results, found.repeated)}"
             ).rstrip()
             + only,
             during=waits if waits.total_ns else None,
@@ -125,6 +127,14 @@ def _each(found: SamplesMade) -> str:
     if not lines:
         return ""
     return f", and likewise in {'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+
+
+def _makers(results: Results) -> str:
+    """`, in lines 58 and 59`: where the text makes DataLoaders."""
+    lines = [str(each) for each in lines_calling(results, "DataLoader")]
+    if not lines:
+        return ""
+    return f", in line {lines[0]}" if len(lines) == 1 else f", in lines {', '.join(lines[:-1])} and {lines[-1]}"
 
 
 def _needed(loader: Loader) -> dict[str, int]:

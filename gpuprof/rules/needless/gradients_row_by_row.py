@@ -23,13 +23,16 @@ When to leave it
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.analyses.rows.row_gradients import RowGradients
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -76,12 +79,27 @@ class GradientsRowByRow(Rule):
             },
             where=Where(lines=cell_lines(results, (found.place,))),
             change=(
-                f"Compute all rows in one backward pass at {where}: `torch.autograd.grad(out.sum(), x)` has the "
-                "derivatives of each row by its own input. It adds up the columns of `out`: where there are several, "
-                "use `out[:, j].sum()` for each column `j`. For gradients of the weights per sample use "
+                f"Compute all rows in one backward pass in place of the loop at {where}: "
+                f"`(gradient,) = torch.autograd.grad(out.sum(), x{_graph(results, found)})`, where `out` is what these "
+                "passes begin at, for all rows, and `x` its input, with `x.requires_grad_()` before `out` is computed. "
+                "`gradient` has the shape of `x`: the derivatives of each row by its own input. Where `out` has several "
+                "columns, use `out[:, j].sum()` for each column `j`. For gradients of the weights per sample use "
                 "`torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)`, with "
                 '`randomness="different"` where the model has dropout.'
             ),
         )
         among = np.ones(len(results.get(ValueGraph).operators), bool)
         return valued(results, finding, share, [found.rows], among, part=found.saved_part)
+
+
+def _graph(results: Results, found: RowGradients) -> str:
+    """Where the gradients are differentiated again, the call has to keep their graph, as that in the text does."""
+    line, cell = results.get(LookedLines).line(found.place), results.context.cell
+    tree = parsed(cell.source) if cell is not None and line is not None and line.in_cell else None
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)] if tree is not None else []
+    kept = {each.arg for call in calls if _has_line(call, line) for each in call.keywords}
+    return ", create_graph=True" if "create_graph" in kept else ""
+
+
+def _has_line(call: ast.Call, line: UserLine | None) -> bool:
+    return line is not None and call.lineno <= line.line <= (call.end_lineno or call.lineno)

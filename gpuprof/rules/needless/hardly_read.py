@@ -32,6 +32,7 @@ from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.demand.operator_names import DECOMPOSITIONS, plain
 from gpuprof.analyses.demand.sort_orders import SortOrder, sort_order
 from gpuprof.analyses.demand.unread_work import LineCalls, Unread, UnreadPlace
+from gpuprof.rules.advice.reach import reach
 from gpuprof.rules.base.finding import Abstention, Finding
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
@@ -139,8 +140,34 @@ def _change(results: Results, found: Amount) -> str:
             f"Inside what {where} calls, select {taken} before `{name}`, not after it: {_example(name)}. What comes "
             "before may need all of it."
         )
-    begins = at(results, _first_of(found).place)
-    return f"Select {taken} before the computation at {begins}, not after it: {_example(name)}."
+    begins = _first_of(found).place
+    plain_way = f"Select {taken} before the computation at {at(results, begins)}, not after it: {_example(name)}."
+    return _from_here(results, begins, first.taken_at) or plain_way
+
+
+def _from_here(results: Results, begins: int, taken_at: int) -> str:
+    """Where what chooses the part is not known at the computation; else empty."""
+    lines, cell = results.get(LookedLines), results.context.cell
+    computed, chosen = lines.line(begins), lines.line(taken_at)
+    if cell is None or computed is None or chosen is None or not (computed.in_cell and chosen.in_cell):
+        return ""
+    found = reach(cell.source, computed.line, chosen.line)
+    if found is None or not (found.function or found.late):
+        return ""
+    part = f"the part, `[{found.part}]`," if found.part else f"what line {chosen.line} takes"
+    late = f" {_late_words(found.late)}" if found.late else ""
+    if not found.function:
+        return f"Select {part} before line {computed.line} computes the whole, not after it.{late}"
+    return (
+        f"Select {part} before line {found.call} calls `{found.function}()`, whose line {computed.line} computes the "
+        f"whole, not after it: hand it only what the part needs. Where that is no index of its inputs, compute the part "
+        f"in a function of its own; other calls of `{found.function}()` stay as they are.{late}"
+    )
+
+
+def _late_words(lines: tuple[int, ...]) -> str:
+    several = f"Lines {', '.join(map(str, lines[:-1]))} and {lines[-1]} make" if len(lines) > 1 else ""
+    return f"{several or f'Line {lines[0]} makes'} the index: move that up, with the shape of what goes in."
 
 
 def _example(name: str) -> str:

@@ -29,11 +29,12 @@ from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.dataflow.looked_lines import LookedLines
+from gpuprof.analyses.dataflow.looked_lines import LookedLines, UserLine
 from gpuprof.analyses.dataflow.random_lines import random_at
 from gpuprof.analyses.dataflow.repeated_chains import Again, Chain
 from gpuprof.analyses.dataflow.repeated_work import RepeatedWork
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.rules.advice.distribution_text import covariance_at
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.known import known
@@ -183,6 +184,9 @@ def _keep(results: Results, chain: Chain) -> str:
     """` Keep the result of line 16 (3.74 MiB), which line 20 uses.`"""
     lines = results.get(LookedLines)
     kept = _kept_forward(results, chain)
+    if kept and chain.inner.issuperset(kept):
+        return _inner(results, chain, kept[-1])
+    kept = tuple(each for each in kept if each not in chain.inner)
     last = lines.line(kept[-1]) if kept else None
     if last is None:
         return ""
@@ -192,6 +196,9 @@ def _keep(results: Results, chain: Chain) -> str:
     if earlier:
         again = f"`{last.function}()` in line {calls[0]}"
         return f" {again} gives what {earlier} gave before: keep that result, and use it."
+    factor = _factor_of(results, last)
+    if factor:
+        return factor
     what = f"`{last.function}()`, called in line {calls[0]}" if calls else line_words(last)
     random = random_at(results, kept[-1])
     if random:
@@ -206,6 +213,27 @@ def _keep(results: Results, chain: Chain) -> str:
         return f" Keep the results of {', '.join(each[:-1])} and {each[-1]}{used}."
     most = units.size(max(sizes[place] for place in kept) if calls else sizes[kept[-1]])
     return f" Keep the result of {what} ({most}){used}."
+
+
+def _inner(results: Results, chain: Chain, place: int) -> str:
+    """What repeats is no result of the line, but something on the way to it."""
+    where = line_words(results.get(LookedLines).line(place))
+    name = chain.names[0].rpartition("::")[2]
+    return (
+        f" The result of {where} is another one each time: what repeats is on the way to it, in what it calls (`{name}`)."
+        " Keep that, or begin with the result before, where one follows from the other."
+    )
+
+
+def _factor_of(results: Results, line: UserLine) -> str:
+    """Of a distribution that decomposes its matrix each time it is made."""
+    given = covariance_at(results.context.cell.source, line.line) if results.context.cell and line.in_cell else ""
+    if not given:
+        return ""
+    return (
+        f" What repeats in {line_words(line)} is the decomposition of `{given}`: compute `factor = "
+        f"torch.linalg.cholesky({given})` once, and pass `scale_tril=factor` in its place."
+    )
 
 
 def _earlier_call(results: Results, chain: Chain, calls: tuple[int, ...]) -> str:

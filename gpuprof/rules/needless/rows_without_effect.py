@@ -30,9 +30,12 @@ import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.padded_positions import PaddedPositions
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.rows.idle_rows import IdleRows
+from gpuprof.rules.advice.loss_text import targets_at
+from gpuprof.rules.advice.reach import reach
 from gpuprof.rules.base.finding import Abstention, Finding, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
@@ -118,19 +121,40 @@ def _explained(results: Results, found: IdleRows) -> str:
 
 def _change(results: Results, found: IdleRows) -> str:
     where = at(results, found.place)
-    mask, targets = "mask", "targets[mask]"
+    mask, targets, labels = "mask", "targets[mask]", _labels(results, found) or "labels"
     if found.ignored:
-        mask = f"labels != {'ignore_index' if found.ignored_index is None else found.ignored_index}"
-        targets = f"labels[{mask}]"
+        mask = f"{labels} != {'ignore_index' if found.ignored_index is None else found.ignored_index}"
+        targets = f"{labels}[{mask}]"
     which = "" if found.ignored else " `mask` is true for the rows that count."
     if found.left_in:
         which += " Divide by the same number as before: `.mean()` of the selected rows divides by fewer."
     if found.forward_share < _FORWARD:
         return (
-            f"Give the loss only the rows that count: `head(hidden[{mask}])` with `{targets}`, and compute what else "
+            f"Give the loss only the rows that count (of the last layer’s input, `hidden[{mask}]`) with `{targets}`, and compute what else "
             f"{where} is needed for under `torch.no_grad()`.{which}"
         )
     return (
-        f"Select the rows that count before {at(results, found.from_place)}, `head(hidden[{mask}])`, and give the loss "
-        f"`{targets}`.{which} Sums are rounded in another order: results change slightly."
+        f"Select the rows that count before {at(results, found.from_place)} (`hidden[{mask}]` of what goes in), and give the loss "
+        f"`{targets}`.{_handed(results, found)}{which} Sums are rounded in another order: results change slightly."
+    )
+
+
+def _labels(results: Results, found: IdleRows) -> str:
+    line, cell = results.get(LookedLines).line(found.dropped_at), results.context.cell
+    return targets_at(cell.source, line.line) if cell is not None and line is not None and line.in_cell else ""
+
+
+def _handed(results: Results, found: IdleRows) -> str:
+    """Where the rows are computed in a function that does not know which of them count."""
+    lines, cell = results.get(LookedLines), results.context.cell
+    computed, chosen = lines.line(found.from_place), lines.line(found.dropped_at)
+    if cell is None or computed is None or chosen is None or not (computed.in_cell and chosen.in_cell):
+        return ""
+    labels = targets_at(cell.source, chosen.line)
+    way = reach(cell.source, computed.line, chosen.line, (labels,)) if labels else None
+    if way is None or not way.function:
+        return ""
+    return (
+        f" `{way.function}()` does not know `{labels}`: hand it the mask in line {way.call}, as an argument that other "
+        "calls leave out (`keep=None`)."
     )

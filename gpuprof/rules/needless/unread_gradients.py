@@ -69,7 +69,7 @@ class UnreadGradients(Rule):
         found = amount(results, Unread.GRADIENTS)
         if found is None or found.share < self.work_share:
             return None
-        calls = all_at(results, found.lines)
+        calls, diff = all_at(results, found.lines), _diff(results, found)
         finding = Finding(
             rule=self.name,
             severity=graded(found.share, self.high_share, self.low_share),
@@ -79,8 +79,8 @@ class UnreadGradients(Rule):
                 f"{units.percent(found.share)} of the operators’ time in the iterations looked at."
             ),
             evidence=evidence(results, found),
-            change=_change(results, found),
-            diff=_diff(results, found),
+            change=_change(results, found, shown=diff is not None),
+            diff=diff,
         )
         return weighed(results, finding, found)
 
@@ -91,7 +91,7 @@ def _fate(results: Results) -> str:
     return "are zeroed, overwritten or freed before an optimizer reads them"
 
 
-def _change(results: Results, found: Amount) -> str:
+def _change(results: Results, found: Amount, *, shown: bool) -> str:
     if results.get(UnreadWork).piled_up:
         return _alone(results, found)
     graph, unread = results.get(ValueGraph), rows_of(found.places)
@@ -102,13 +102,13 @@ def _change(results: Results, found: Amount) -> str:
     in_part = any(end_in_a_model(graph, beside[id(place)]) for place in passed)
     words = [_frozen(results, passed, in_part)] if passed else []
     if others or not passed:
-        detach = _detach(results, others or list(found.places))
+        detach = _detach(results, others or list(found.places), shown=shown)
         words = [detach, *words] if found.places[0] in others else [*words, detach]
     return " ".join(words)
 
 
-def _detach(results: Results, places: Sequence[UnreadPlace]) -> str:
-    """Without a graph at all only what no other loss goes back through."""
+def _detach(results: Results, places: Sequence[UnreadPlace], *, shown: bool) -> str:
+    """Without a graph at all only what no other loss goes back through. `shown`: a diff does it."""
     lines = all_at(results, [place.forward_place for place in places])
     rows = np.array([row for place in places for row in place.rows], np.int64)
     operators = results.get(ValueGraph).operators
@@ -117,9 +117,11 @@ def _detach(results: Results, places: Sequence[UnreadPlace]) -> str:
     outermost = lines_of(results, forward[forward >= 0])[:1]
     alone = all(_is_unread(results, line, rows) for line in outermost)
     loss, given = at(results, places[0].place), f" from {lines}" if lines else ""
-    head = f"Give the loss at {loss} a detached copy of what it gets{given}: `model(x.detach())`"
+    if shown:
+        return f"Compute what the loss at {loss} gets{given} without a graph, as the diff does."
+    head = f"Detach what the loss at {loss} gets{given}, where it is handed on: `model(x.detach())`"
     if not alone:
-        return f"{head}. Other gradients through it are used: do not compute it under `torch.no_grad()`."
+        return f"{head}. Not within {lines}: other gradients through it are used." if lines else f"{head}."
     frozen = "" if lines else " Call `.requires_grad_(False)` on parts that this loss does not train."
     return f"{head}, or compute it under `torch.no_grad()`.{frozen}"
 

@@ -44,6 +44,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.abstentions import without_device
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.kernel_time import KernelTime
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
@@ -146,7 +147,7 @@ class DenseEmbeddingGradients(Rule):
                 "avoidable_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost.on_host), ranges_ns=worst(cost.on_host)),
-            change=_change(names, tables.lookups, lazy=lazy),
+            change=_change(names, tables, _made_at(results), lazy=lazy),
             saving=scope.saving(*saved, f"estimate: {_BASIS}", part_of=cost.on_host),
             leave_it="Leave it when the table is an output layer as well (tied weights), or its gradient is clipped: "
             "sparse gradients do not work there. "
@@ -159,9 +160,19 @@ def _what(lookups: tuple[str, ...]) -> str:
     return "A parameter that is indexed" if _INDEXING.issuperset(lookups) else "An embedding table"
 
 
-def _change(names: str, lookups: tuple[str, ...], *, lazy: bool) -> str:
-    made = "Make the table with `sparse=True` (`nn.Embedding(..., sparse=True)`)"
-    if _INDEXING.issuperset(lookups):
+def _made_at(results: Results) -> str:
+    """`; the cell makes tables in lines 15 and 16`."""
+    lines = [str(each) for each in lines_calling(results, "Embedding", "EmbeddingBag")]
+    if not lines:
+        return ""
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
+    return f"; the cell makes tables in {where}"
+
+
+def _change(names: str, tables: DenseTables, made_at: str, *, lazy: bool) -> str:
+    size = f"{units.count(tables.rows)} × {units.count(tables.width)}"
+    made = f"Make each table of {size} with `sparse=True` (`nn.Embedding(..., sparse=True)`{made_at})"
+    if _INDEXING.issuperset(tables.lookups):
         made = "Look the rows up with `F.embedding(rows, table, sparse=True)` instead of by an index"
     if lazy:
         return (

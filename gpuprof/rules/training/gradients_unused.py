@@ -89,8 +89,10 @@ class GradientsUnused(Rule):
                 "backward_passes": found.passes,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(beyond), ranges_ns=worst(beyond)),
-            change="Call `.requires_grad_(False)` on the part that is not trained, before the loop, or run it under "
-            "`torch.no_grad()`; where its inputs stay the same from epoch to epoch, compute its outputs once.",
+            change="Call `.requires_grad_(False)` on the part that is not trained, before the cell comes to this training; "
+            "where other code trains that part, `.requires_grad_(True)` before it. Where nothing that is trained comes "
+            "before that part, run it under `torch.no_grad()`; if its inputs stay the same from epoch to epoch, compute "
+            "its outputs once.",
             saving=_saving(found, beyond, scope),
         )
 
@@ -104,7 +106,8 @@ def _words(found: UnusedGradients, beyond: Intervals, scope: Scope) -> str:
         )
     return (
         f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {found.trained} weights. "
-        f"What comes after the first {found.trained} takes {takes}."
+        f"If the weights nearest to the loss are the ones that are trained, the gradients after the first "
+        f"{found.trained} take {takes}."
     )
 
 
