@@ -30,8 +30,8 @@ class Chain:
     first. `places`: rows of the looked places, most time first, and their shares of the chain's time. `kept`: the
     places whose results something else reads, in order; the last of them is the last result. `read_at`: the place of
     the first that reads the last result; -1 where nothing known does. `kept_bytes`: the largest result at each of
-    `kept`. `inner`: of `kept`, those whose results are read at the same line alone: what the line gives is another
-    one each time. `firsts`: by row, the operator that gave the same result first.
+    `kept`. `leaves`, of each of `kept`: another line reads it, or may yet; else what
+    repeats is on the way to what the line gives. `firsts`: by row, the operator that gave the same result first.
     `graph`: autograd recorded one of its operators, or one of those that they repeat.
     """
 
@@ -46,7 +46,7 @@ class Chain:
     kept_bytes: tuple[int, ...]
     graph: bool
     firsts: Array = field(default_factory=lambda: np.empty(0, np.int64))
-    inner: frozenset[int] = frozenset()
+    leaves: tuple[bool, ...] = ()
 
 
 def chains(trace: Trace, graph: ValueGraph, first: Array, rows: Array, whole_ns: int) -> tuple[Chain, ...]:
@@ -129,7 +129,7 @@ def _chain(
         kept_bytes=tuple(each.bytes for each in kept.values()),
         graph=bool(operators["graph"][np.concatenate((rows, first[rows]))].any()),
         firsts=first[rows],
-        inner=frozenset(at for at, each in kept.items() if not each.leaves),
+        leaves=tuple(each.leaves for each in kept.values()),
     )
 
 

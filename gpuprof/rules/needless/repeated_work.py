@@ -184,9 +184,10 @@ def _keep(results: Results, chain: Chain) -> str:
     """` Keep the result of line 16 (3.74 MiB), which line 20 uses.`"""
     lines = results.get(LookedLines)
     kept = _kept_forward(results, chain)
-    if kept and chain.inner.issuperset(kept):
+    leaving = {place for place, leaves in zip(chain.kept, chain.leaves, strict=True) if leaves}
+    if kept and leaving.isdisjoint(kept):
         return _inner(results, chain, kept[-1])
-    kept = tuple(each for each in kept if each not in chain.inner)
+    kept = tuple(each for each in kept if each in leaving)
     last = lines.line(kept[-1]) if kept else None
     if last is None:
         return ""
