@@ -165,6 +165,7 @@ def _memory_by_phase(report: Report) -> list[dict[str, Any]]:
             "parts": dict(each.parts),
             "rest_bytes": each.rest_bytes,
             "names": [{"name": name, "bytes": held} for name, held in each.names],
+            "earlier": [{"name": name, "bytes": held} for name, held in each.earlier],
         }
         for each in report.results.get(MemoryByPhase).places
     ]

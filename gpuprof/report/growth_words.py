@@ -42,10 +42,24 @@ def _words(each: PlaceGrowth) -> str:
     ]
     growth = f"The memory of {memory_place(each)} grew by {size(each.grown_bytes)} in all: {grown}."
     if not known:
-        return growth
+        return f"{growth}{_earlier(each)}"
     if each.rest_bytes >= _LEAST_SHARE * each.end_bytes:
         known.append(f"the rest {size(each.rest_bytes)}")
-    return f"{growth} Of {size(each.end_bytes)} at the end: {', '.join(known)}."
+    return f"{growth} Of {size(each.end_bytes)} at the end: {', '.join(known)}.{_earlier(each)}"
+
+
+def _earlier(each: PlaceGrowth) -> str:
+    """` Before the end `rows` in `collect()` held 300 MiB.`; nothing where names at the end hold as much."""
+    at_end = sum(number for _, number in each.names)
+    if not each.earlier or sum(number for _, number in each.earlier) <= at_end:
+        return ""
+    held = ", ".join(f"{variable(name)} {size(number)}" for name, number in each.earlier)
+    return f" Before the end, variables of a function held: {held}."
+
+
+def variable(name: str) -> str:
+    """`rows` in `collect()`, each as code."""
+    return " in ".join(f"`{part}`" for part in name.split(" in ", 1))
 
 
 def _names_of(each: PlaceGrowth) -> str:

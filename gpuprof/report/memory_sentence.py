@@ -11,6 +11,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.memory_peak import MemoryPeak
 from gpuprof.analyses.memory.peak_lines import PeakLines
 from gpuprof.model.trace import Trace
+from gpuprof.report.growth_words import variable
 from gpuprof.report.spot_words import place
 
 # of what there is: less leaves room for the next run
@@ -23,6 +24,7 @@ _LEAST_GROWTH_BESIDE_DEVICE = 1024**3
 _GROWN = 0.5
 # of the growth: then the line, or the phase, is its place
 _MOST = 0.5
+_PART = 0.2
 # Servers fill the device with their cache of keys and values on purpose.
 _PREALLOCATE = frozenset({KindOfRun.SERVING, KindOfRun.CAPTURE})
 _MODEL = ("parameters", "gradients", "optimizer state", "buffers")
@@ -92,4 +94,10 @@ def _kept(grown: PlaceGrowth) -> str:
 def _name_of(grown: PlaceGrowth) -> str:
     """The name that holds most of it. What grew at a line may reuse what others gave back: then the name tells more."""
     name, held = grown.names[0] if grown.names else ("", 0)
-    return f"; at the end `{name}` holds {units.size(held)}" if held >= _MOST * grown.grown_bytes else ""
+    if held >= _MOST * grown.grown_bytes:
+        return f"; at the end `{name}` holds {units.size(held)}"
+    earlier = [(name, held) for name, held in grown.earlier if held >= _PART * grown.grown_bytes]
+    if sum(held for _, held in earlier) < _MOST * grown.grown_bytes:
+        return ""
+    held_by = " and ".join(f"{variable(name)} held {units.size(held)}" for name, held in earlier)
+    return f"; before the end {held_by}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Self
 
@@ -37,7 +38,8 @@ class PlaceGrowth:
     `parts`: what is known of `end_bytes`, by name of the part: parameters, gradients, optimizer state, buffers, other
     tensors that names of the notebook hold, and what their graphs keep. `rest_bytes` is what remains; gradients that
     were freed before the end count as if they were there. `names`: the three at most that hold the most of it, and
-    their bytes, each a twentieth of `end_bytes` at least.
+    their bytes, each a twentieth of `end_bytes` at least. `earlier`: the same of the variables of one function
+    (`rows in collect()`), seen at one time before the end: those of the function that held most.
     """
 
     place: str
@@ -47,6 +49,7 @@ class PlaceGrowth:
     parts: tuple[tuple[str, int], ...]
     rest_bytes: int
     names: tuple[tuple[str, int], ...]
+    earlier: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,22 @@ def _place(trace: Trace, place: str, phases: _Phases, time: Array, held: Array) 
     holding = _held(trace, device)
     parts = _parts(trace, device, holding)
     rest = max(end - sum(number for _, number in parts), 0)
+    names, earlier = _largest(holding, end), _largest(_earlier(trace, device), end)
+    return PlaceGrowth(place, grown, end, found, parts, rest, names, earlier)
+
+
+def _largest(holding: list[HeldTensors], end_bytes: int) -> tuple[tuple[str, int], ...]:
     largest = sorted(holding, key=lambda each: -each.bytes)[:_MOST_NAMES]
-    names = tuple((each.name, each.bytes) for each in largest if each.bytes >= _LEAST_SHARE * end)
-    return PlaceGrowth(place, grown, end, found, parts, rest, names)
+    return tuple((each.name, each.bytes) for each in largest if each.bytes >= _LEAST_SHARE * end_bytes)
+
+
+def _earlier(trace: Trace, device: str) -> list[HeldTensors]:
+    """Variables of one function, at one time."""
+    calls = defaultdict[tuple[str, int | None], list[HeldTensors]](list)
+    for each in trace.context.held or ():
+        if each.device == device and each.kind == "frame":
+            calls[each.name.partition(" in ")[2], each.at_ns].append(each)
+    return max(calls.values(), key=lambda group: max(each.bytes for each in group), default=[])
 
 
 def _held(trace: Trace, device: str) -> list[HeldTensors]:

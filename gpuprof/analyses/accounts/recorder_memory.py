@@ -20,8 +20,8 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
 
     While it records it is no more than the events so far take of heap; when it ends, what they take then. A process
     that grew by less has not grown by it, and what is freed afterwards is taken to be the recorder's first. An earlier
-    recording that was discarded took what its events take once they have ended, or by how much the process grew then;
-    before its end no more than the heap of the events that it had by then, if they came evenly.
+    recording that was discarded took what its events take once they have ended, of which the growth of the process then
+    tells how many there were; before its end no more than the heap of those that it had by then, if they came evenly.
     """
     window = trace.context.window
     own = np.zeros(len(times), np.int64)
@@ -48,15 +48,16 @@ def recorder_bytes(trace: Trace, times: Array, held: Array) -> Array:
 
 
 def _discarded_bytes(trace: Trace, cost: EventCost, times: Array) -> Array:
-    """At most, at each time."""
-    names = ("discarded_events", "discarded_bytes", "discarded_ns")
-    known = (trace.context.sampling.get(name) for name in names)
-    events, grown, ended_ns = (each if isinstance(each, int) and each > 0 else 0 for each in known)
-    # tensors that are freed meanwhile hide events from the count
-    ended = np.full(len(times), max(cost.ended_bytes * events, grown), np.int64)
+    """At most, at each time. How many events it had is taken from what its end took, which the process was seen to grow
+    by: the count itself may hold tensors of the cell, or miss events where tensors were freed meanwhile."""
+    known = (trace.context.sampling.get(name) for name in ("discarded_events", "discarded_bytes", "discarded_ns"))
+    counted, grown, ended_ns = (each if isinstance(each, int) and each > 0 else 0 for each in known)
     window = trace.context.window
     if not ended_ns or window is None or ended_ns <= window.cell_start_ns:
-        return ended
+        # of before this was noted
+        return np.full(len(times), max(cost.ended_bytes * counted, grown), np.int64)
+    events = grown // (cost.ended_bytes - cost.heap_bytes)
+    ended = np.full(len(times), cost.ended_bytes * events, np.int64)
     so_far = np.clip((times - window.cell_start_ns) / (ended_ns - window.cell_start_ns), 0.0, 1.0)
     running = np.minimum(cost.heap_bytes * events * so_far, ended).astype(np.int64)
     return np.where(times < ended_ns - _LOOK_NS, running, ended)

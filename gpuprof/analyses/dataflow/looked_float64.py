@@ -19,6 +19,8 @@ from gpuprof.model.trace import Trace
 _DEFAULT = re.compile(r"set_default_dtype\(\s*torch\.(float64|double)")
 # they solve, factorize or invert: double precision is chosen for them
 _SOLVERS = ("aten::linalg_", "aten::_linalg_", "aten::cholesky", "aten::triangular_solve", "aten::lu_")
+# lengths and products of vectors
+_NO_SOLVERS = ("aten::linalg_vector_norm", "aten::linalg_norm", "aten::linalg_cross", "aten::linalg_vecdot")
 _WEIGHTED = ("mm", "addmm", "linear", "matmul", "bmm", "baddbmm", "conv", "lstm", "gru", "rnn", "native_layer_norm")
 
 
@@ -66,7 +68,7 @@ class LookedFloat64(Result):
             weights_share=float(spent[weighted].sum()) / total,
             widened=_widened(trace, graph, large),
             places=tuple(each for each in places if each >= 0),
-            solvers=any(name.startswith(_SOLVERS) for name in names),
+            solvers=any(name.startswith(_SOLVERS) and not name.startswith(_NO_SOLVERS) for name in names),
             chosen=any(_DEFAULT.search(text) for _, text in notebook_sources(trace)),
         )
 

@@ -25,6 +25,7 @@ from gpuprof.model.trace import Trace
 _HARDLY = 0.5
 # of the share of its time for nothing in one iteration, that in each other one
 _ALIKE = 0.5
+_WHOLE = ("iterations", "cell")
 _BY_CONTENT = frozenset({"nonzero", "argwhere", "masked_select", "_unique2", "unique_dim", "unique_consecutive"})
 # attention that is written out
 _SOFTMAX, _PRODUCTS = frozenset({"_softmax", "_safe_softmax"}), frozenset({"bmm", "baddbmm"})
@@ -167,7 +168,7 @@ def _cut_off(look: Look, table: Table) -> list[bool]:
     cut = np.zeros(len(table), bool)
     for number, part in enumerate(look.each):
         own = table["look"] == number
-        if not part.told and own.any():
+        if part.ended_by not in _WHOLE and own.any():
             cut |= own & (table["iteration"] == table["iteration"][own].max())
     found: list[bool] = cut.tolist()
     return found

@@ -36,14 +36,16 @@ def reach(source: str, computed: int, chosen: int, names: Collection[str] = ()) 
     if tree is None:
         return None
     inner, outer = _function_at(tree, computed), _function_at(tree, chosen)
-    part = "" if names else _index_at(tree, chosen)
-    wanted = set(names) or _names(part)
-    if inner is outer:
-        return Reach(part, "", 0, _late(outer or tree, wanted, computed, chosen))
-    if inner is None:
+    scope = outer or tree
+    if inner is not None and inner is not outer:
+        call = max((line for line in _calls(tree, scope, inner.name) if line <= chosen), default=0)
+    else:
+        call = computed if inner is outer else 0
+    if not call:
         return None
-    call = max((line for line in _calls(tree, outer or tree, inner.name) if line <= chosen), default=0)
-    return Reach(part, inner.name, call, _late(outer or tree, wanted, call, chosen)) if call else None
+    part = "" if names else _index_at(tree, chosen, call)
+    late = _late(scope, set(names) or _names(part), call, chosen)
+    return Reach(part, inner.name, call, late) if inner is not None and inner is not outer else Reach(part, "", 0, late)
 
 
 def _function_at(tree: ast.Module, line: int) -> _Function | None:
@@ -52,18 +54,28 @@ def _function_at(tree: ast.Module, line: int) -> _Function | None:
     return max(around, key=lambda each: each.lineno, default=None)
 
 
-def _index_at(tree: ast.Module, line: int) -> str:
-    """Of the one part that is taken in that line of something named or called."""
-    statements = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and not hasattr(each, "body")]
-    inside = [each for each in statements if each.lineno <= line <= (each.end_lineno or each.lineno)]
+def _index_at(tree: ast.Module, line: int, made: int) -> str:
+    """Of the one part that is taken in a line: of what line `made` gives a name, else of anything named or called."""
     parts = {
-        ast.unparse(node.slice).strip("()")
-        for statement in inside
+        (node.value.id if isinstance(node.value, ast.Name) else "", ast.unparse(node.slice).strip("()"))
+        for statement in _statements(tree, line)
         for node in ast.walk(statement)
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
         if isinstance(node.value, ast.Name | ast.Call)
     }
-    return parts.pop() if len(parts) == 1 else ""
+    given = {
+        node.id
+        for statement in _statements(tree, made)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    of_it = {part for name, part in parts if name in given} or {part for _, part in parts}
+    return of_it.pop() if len(of_it) == 1 else ""
+
+
+def _statements(tree: ast.Module, line: int) -> list[ast.stmt]:
+    found = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and not hasattr(each, "body")]
+    return [each for each in found if each.lineno <= line <= (each.end_lineno or each.lineno)]
 
 
 def _names(part: str) -> set[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
@@ -299,6 +301,22 @@ def test_a_line_that_others_need_all_of_is_judged_by_how_it_was_reached() -> Non
     assert takes is not None and takes.line == _line_of(turn, "diagonal")
     # one way alone: it is so each time, or it is not
     assert not found(each_turn(lambda: turn_of(x)), Unread.PARTS)
+
+
+@pytest.mark.parametrize(("ended_by", "calls"), [("cell", 3), ("seconds", 2)])
+def test_what_is_read_after_a_look_was_cut_off_is_not_known(ended_by: str, calls: int) -> None:
+    x = torch.rand(40, 30)
+
+    def code(_: CloseLook) -> Any:
+        read = [_gram(x).diagonal().sum().item() for _ in range(2)]
+        return read, _gram(x)
+
+    trace = looked_at(code)
+    assert trace.context.look is not None
+    look = msgspec.structs.replace(trace.context.look, ended_by=ended_by)
+    trace = replace(trace, context=msgspec.structs.replace(trace.context, look=look))
+    (place,) = found(trace, Unread.PARTS)
+    assert (place.line.calls, place.line.unread) == (calls, 2)
 
 
 _TURNS = itertools.count()

@@ -101,6 +101,30 @@ def test_no_value_lives_longer() -> None:
     assert [each() for each in kept] == [None] * 3
 
 
+def test_calls_in_turn_are_seen_as_they_return() -> None:
+    """What is given a value right before the end of a call is seldom there when one looks."""
+    shards = [np.arange(3000.0) + number for number in range(3)]
+
+    def item(watch: ValueWatch, shards: list[Any], number: int) -> float:
+        if number % 10 == 0:
+            watch._may_follow = True
+            watch._look()
+        shard = shards[number // 10].copy()
+        return float(shard[number])
+
+    def rounds(watch: ValueWatch) -> None:
+        for number in range(30):
+            item(watch, shards, number)
+
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        seen = watched(rounds)
+    finally:
+        sys.settrace(before)
+    assert (seen["shard"].made, seen["shard"].contents, seen["shard"].function) == (15, 3, "item")
+
+
 def test_what_is_handed_to_a_function() -> None:
     def scored(watch: ValueWatch, table: Any, weight: int) -> None:
         asked(watch)

@@ -177,3 +177,28 @@ def step():
     found = said(source)
     assert ("Pass `full_matrices=False` at line 4: " in found.change) is edited
     assert (found.diff is not None) is edited
+
+
+CROPS = """import torch; torch.manual_seed(0)
+volume, kept = torch.rand(16, 16, 16), []
+def augment(v):
+    return (v * 1.1).clamp(0, 1)
+def step():
+    whole = augment(volume)
+    z, y = 2, 3
+    kept.append(whole[z:z + 4, y:y + 4].clone())
+"""
+
+
+def test_what_chooses_the_part_has_to_be_known_there() -> None:
+    told = said(CROPS).change
+    assert "Select the part, `[z:z + 4, y:y + 4]`, before line 6 calls `augment()`, whose line 4 computes" in told
+    assert told.endswith("Line 7 makes the index: move that up, with the shape of what goes in.")
+
+
+def test_in_the_same_function_the_index_moves_up() -> None:
+    source = CROPS.replace("augment(volume)", "(volume * 1.1).clamp(0, 1)")
+    assert said(source).change == (
+        "Select the part, `[z:z + 4, y:y + 4]`, before line 6 computes the whole, not after it. Line 7 makes the index: "
+        "move that up, with the shape of what goes in."
+    )

@@ -39,7 +39,7 @@ def change(loss: str, ignored: int) -> str:
 @pytest.mark.parametrize("ignored", [-100, 0])
 def test_the_number_that_the_loss_ignores_is_that_of_the_program(ignored: int) -> None:
     told = change(f"F.cross_entropy(logits, labels, ignore_index={ignored})", ignored)
-    assert f"`head(hidden[labels != {ignored}])`, and give the loss `labels[labels != {ignored}]`" in told
+    assert f"(`hidden[labels != {ignored}]` of what goes in), and give the loss `labels[labels != {ignored}]`" in told
     assert NUMBER not in told and "`mask`" not in told
 
 

@@ -104,17 +104,15 @@ def test_each_of_two_models_in_its_own_way() -> None:
     again = "G(torch.randn(16, 8))"
     change = told(gan("fake", "fooling").replace("    fooled", f"    fooling = {again}\n    fooled")).change
     assert "`D.requires_grad_(False)` before the forward pass at line 16" in change
-    assert "Give the loss at line 12 a detached copy of what it gets from line 10: `model(x.detach())`, or" in change
+    assert "Compute what the loss at line 12 gets from line 10 without a graph, as the diff does." in change
     assert "line 11" not in change
 
 
 def test_what_another_loss_goes_back_through_keeps_its_graph() -> None:
     """One batch of the generator for both losses."""
     change = told(gan("fake", "fake").replace("d_loss.backward()", "d_loss.backward(retain_graph=True)")).change
-    assert change.startswith(
-        "Give the loss at line 12 a detached copy of what it gets from line 10: `model(x.detach())`"
-    )
-    assert "Other gradients through it are used: do not compute it under `torch.no_grad()`." in change
+    assert change.startswith("Detach what the loss at line 12 gets from line 10, where it is handed on: `model(x.detach")
+    assert "Not within line 10: other gradients through it are used." in change
 
 
 ATTACK = """import torch; torch.manual_seed(0)

@@ -14,7 +14,7 @@ EXPECTED = Expected(
     lines=(3, 4),
     saving_share=0.36,
     basis="the same share of the operators",
-    change="Select the rows that count before line 3, `head(hidden[labels != -100])`",
+    change="Select the rows that count before line 3 (`hidden[labels != -100]` of what goes in)",
 )
 SOURCE = (
     "for x, labels in data:\n    hidden = body(x)\n    logits = head(hidden)\n"

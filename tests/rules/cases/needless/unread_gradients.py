@@ -14,7 +14,7 @@ EXPECTED = Expected(
     lines=(4,),
     saving_share=0.4,
     basis="the same share of the operators",
-    change="Give the loss at line 4 a detached copy of what it gets from line 2",
+    change="Detach what the loss at line 4 gets from line 2",
 )
 SOURCE = "for x in data:\n    fake = generator(x)\n    losses.append(fake.exp())\n    fake.sum().backward()\n"
 
