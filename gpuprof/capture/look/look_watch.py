@@ -1,8 +1,9 @@
 """When the cell is looked at closely: a few iterations after the recorded ones, where the cell has run long enough.
 
 It begins and ends between two iterations, where an optimizer has stepped or a batch is asked for. Where a cell has no
-iterations that are known, it begins and ends anywhere. Where it has, and much of its time goes to lines that no look
-has seen, these are looked at, too: between the iterations, or in the iterations of another loop.
+iterations that are known, it begins and ends anywhere. Where much of the time goes to lines that no look has seen,
+these are looked at, too: between the iterations, in the iterations of another loop, or, without iterations, as the cell
+is elsewhere and such a line is likely to come next.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ _AGAIN_AFTER = 1.5
 _MOST_LOOKS_ANYWHERE = 4
 # with less there is no use in looking between the iterations
 _LEAST_ELSEWHERE_NS = NS_PER_S // 20
+# without iterations: a turn of an outer loop may have thousands of operators, of 70 µs each in a look; where one was
+# over before the line came, the next one has more
+_LEAST_FOR_A_TURN_NS, _MORE_NEXT = NS_PER_S // 10, 1.5
 _STEPS_KEPT = 512
 # an inference mode within a loop's body is over by then; one around the loop is not
 _LINES_OF_A_GUARD = 30
@@ -99,11 +103,12 @@ class LookWatch:
         self._awaited: set[LinePath] = set()
         self._step_ends: deque[tuple[int, int]] = deque(maxlen=_STEPS_KEPT)
         self._asked = _Asked((), 0)
-        self._last_sign_ns = self._most_wall_ns = self._looked_after_ns = 0
+        self._last_sign_ns = self._most_wall_ns = self._looked_after_ns = self._missed_ns = 0
         self._tries = 0
         self._closed = False
         self._beginning, self._ending = MainThreadCall(self._begin_anywhere), MainThreadCall(self._end_anywhere)
         self._beginning_elsewhere = MainThreadCall(self._begin_elsewhere)
+        self._beginning_here = MainThreadCall(self._begin_here)
         self._waking = MainThreadCall(self._wake_anywhere)
         self._skipped: str | None = None
 
@@ -145,7 +150,7 @@ class LookWatch:
         if self._closed or self._beginning.waiting or self._ending.waiting or not self._wanted:
             return
         if look is None:
-            due = not self._looked or self._due_again()
+            due = not self._looked or (self._due_again() and not self._elsewhere.waits)
             if not self._steps() and due and self._may_begin() and self._tries < _MOST_TRIES:
                 self._beginning.ask()
         elif look.installed:
@@ -162,6 +167,16 @@ class LookWatch:
         if not self._beginning_elsewhere.waiting:
             self._asked = _Asked(path, steps)
         self._beginning_elsewhere.ask()
+
+    def found_at(self, path: LinePath) -> None:
+        """From the watching thread: at which line the main thread is, in a cell without steps."""
+        if self._closed or not self._wanted or self._look is not None or self._steps() or not path:
+            return
+        self._elsewhere.note(path, 0)
+        if not (self._looked and self._may_begin() and self._elsewhere.comes_next(path)):
+            return
+        if self._budget.left_ns >= max(_LEAST_FOR_A_TURN_NS, _MORE_NEXT * self._missed_ns):
+            self._beginning_here.ask()
 
     def _steps_at(self, at_ns: int) -> int:
         """How many steps had ended then, as far back as is known."""
@@ -285,6 +300,10 @@ class LookWatch:
         if self._look is None and self._here() and not self._steps():
             self._begin(iterations=None)
 
+    def _begin_here(self) -> None:
+        if self._look is None and self._here() and not self._steps() and self._elsewhere.waits:
+            self._begin(iterations=None)
+
     def _begin_elsewhere(self) -> None:
         path = self._here_now.path_of(sys._getframe())
         free = self._look is None and self._here() and self._may_begin_elsewhere()
@@ -366,6 +385,9 @@ class LookWatch:
         self._elsewhere.seen(look.paths)
         if self._between_steps:
             self._elsewhere.looked()
+        elif not self._steps():
+            self._elsewhere.looked_for()
+            self._missed_ns = look.cost_ns
         else:
             self._looked_loops |= self._loops
         # steps that come after a look beside them are still to be looked at

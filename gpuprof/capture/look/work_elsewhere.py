@@ -1,4 +1,4 @@
-"""Whether a cell with steps spends its time elsewhere: in an evaluation, a generation, another loop of steps."""
+"""Whether a cell spends its time on lines that no look has seen: in an evaluation, a generation, another loop."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _LEAST_SHARE = 0.1
 _MOST_TIMES = 6
 _TIMES_KEPT = 8
 _OFTEN = 4
+# without steps: so many looks at most, and where nearly all of the time goes to such lines, one begins right there
+_MOST_LOOKED_FOR, _NEARLY_ALL = 4, 0.9
 
 
 class WorkElsewhere:
@@ -22,7 +24,7 @@ class WorkElsewhere:
     def __init__(self) -> None:
         self._ticks: Counter[LinePath] = Counter()
         self._seen: set[LinePath] = set()
-        self._times = 0
+        self._times = self._looked_for = 0
         # after how many steps it was there, and how often it was found so, the last few times
         self._after: dict[LinePath, deque[list[int]]] = {}
 
@@ -34,7 +36,18 @@ class WorkElsewhere:
         if not after or after[-1][0] != steps:
             after.append([steps, 0])
         after[-1][1] += 1
-        return self.is_new(path) and self._times < _MOST_TIMES and self._worth_it()
+        return self.is_new(path) and self.waits
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is such work to be looked at."""
+        return self._times < _MOST_TIMES and self._worth_it()
+
+    def comes_next(self, path: LinePath) -> bool:
+        """Whether such work is likely to begin soon, without steps: the main thread is elsewhere, or hardly ever is."""
+        if self._looked_for > _MOST_LOOKED_FOR or not self.waits:
+            return False
+        return not self.is_new(path) or self._new_ticks() >= _NEARLY_ALL * self._ticks.total()
 
     def next_after(self, path: LinePath, steps: int) -> int | None:
         """After how many steps, more than so many, the main thread comes there again, where it comes every so many;
@@ -63,6 +76,12 @@ class WorkElsewhere:
         self._seen |= set(self._ticks)
         self._times += 1
 
+    def looked_for(self) -> None:
+        """Without steps: a look has ended, which may not have come to such work."""
+        self._looked_for += 1
+
     def _worth_it(self) -> bool:
-        new = sum(count for path, count in self._ticks.items() if path not in self._seen)
-        return new >= max(_LEAST_TICKS, _LEAST_SHARE * self._ticks.total())
+        return self._new_ticks() >= max(_LEAST_TICKS, _LEAST_SHARE * self._ticks.total())
+
+    def _new_ticks(self) -> int:
+        return sum(count for path, count in self._ticks.items() if path not in self._seen)

@@ -329,11 +329,15 @@ class Watch:
             self._goes_round = self._steps.pausing and self._even_lines.even()
 
     def _follow_the_work(self) -> None:
-        """Record anew where what was recorded is over, and the cell does something else."""
-        over = self._window.ended_by == "even work" and self._window.over_in_the_cell
-        if not (self._ahead.without(self._steps.seen) and over) or self._look.installed:
+        """Tell the look where a cell without steps is; record anew where what was recorded is over, and the cell does
+        something else."""
+        if not (self._ahead.without(self._steps.seen) and self._window.over_in_the_cell) or self._look.installed:
             return
-        if any(self._even_lines.elsewhere(was.at_ns, was.place) for was in self._main_line.ask(0)):
+        found = self._main_line.ask(0)
+        for was in found:
+            self._look.found_at(was.path)
+        over = self._window.ended_by == "even work"
+        if over and any(self._even_lines.elsewhere(was.at_ns, was.place) for was in found):
             self._window.record_again()
 
     def _recorded_step_ended(self) -> None:
