@@ -52,6 +52,8 @@ _WRITES = (
     *("numpy.lib._npyio_impl.save", "numpy.lib.npyio.save", "joblib.numpy_pickle.dump", "PIL.Image.Image.save"),
     *("pandas.io.formats.csvs.", "pandas.io.pickle.to_pickle", "pandas.io.parquet.to_parquet"),
 )
+# which format what they write
+_WRITES_TEXT = frozenset({"to_csv", "to_json", "to_html", "to_latex", "to_excel", "to_markdown", "to_xml", "savetxt"})
 _READS_FILES = "pandas.io."
 _TEXTS = ("torch._tensor_str.", "numpy._core.arrayprint.", "numpy.core.arrayprint.", "pandas.io.formats.format.")
 _DRAWINGS = ("matplotlib.", "seaborn.", "plotly.", "bokeh.")
@@ -330,6 +332,8 @@ def _by_library(line: WorkLine, nodes: Sequence[ast.AST], seen: dict[str, Operan
         return Operation(Family.CLONE, "copy.deepcopy")
     if line.phase is Phase.PLOTTING or line.below_share(*_DRAWINGS) >= _MOSTLY:
         return Operation(Family.PLOT, _last(line.first))
+    if line.first.rpartition(".")[2] in _WRITES_TEXT:
+        return Operation(Family.WRITE, _last(line.first))
     if line.below_share(*_TEXTS) >= _MOSTLY:
         return Operation(Family.TEXT, _last(line.first))
     if line.below_share(*_WRITES) >= _MOSTLY:

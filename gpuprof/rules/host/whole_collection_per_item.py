@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuprof.analyses.accounts.host_work import HostWork
 from gpuprof.analyses.accounts.run_kind import KindOfRun
@@ -79,11 +79,15 @@ _CHANGES = {
     Family.TOTAL: "Go through `{name}` once and keep the running total: add each item to the total of the items before "
     "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "
     "`total = reward + gamma * total`.",
-    Family.WALK: "To read a position, a deque walks there from its nearer end. Keep the items in a list of fixed "
-    "length, as a ring buffer: `data[at] = item; at = (at + 1) % n`. A list reads every position in the same time. "
+    Family.WALK: "To read a position, a deque walks there from its nearer end. Keep the items in a list, as a ring "
+    "buffer: append to it until it has `n` items, then `data[at] = item; at = (at + 1) % n`. A list reads every position "
+    "in the same time. "
     "Arrays or tensors of all items, indexed with many positions at once, are faster still.",
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",
+}
+_LEAVE = {
+    Family.WALK: "Leave it when positions have to count from the oldest item on.",
 }
 _SEARCH_GROWING = (
     "Keep a set beside `{name}` (a dict where positions are asked), add to it wherever `{name}` gets longer, and look "
@@ -121,7 +125,8 @@ class WholeCollectionPerItem(Rule):
         title = _TITLES[family].format(kind=object_words(over), often=often(found))
         title = title[0].upper() + title[1:]
         change = found.operation.advice or _change(results, found).format(name=over.name)
-        return judged(results, self.name, found, title, change, (self.medium_share, self.high_share))
+        finding = judged(results, self.name, found, title, change, (self.medium_share, self.high_share))
+        return replace(finding, leave_it=_LEAVE.get(family, finding.leave_it))
 
 
 def _change(results: Results, found: RepeatedHostWork) -> str:

@@ -147,7 +147,7 @@ class DenseEmbeddingGradients(Rule):
                 "avoidable_share": round(share, 4),
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(cost.on_host), ranges_ns=worst(cost.on_host)),
-            change=_change(names, tables, _made_at(results), lazy=lazy),
+            change=_change(names, cost.tables, _made_at(results), lazy=lazy),
             saving=scope.saving(*saved, f"estimate: {_BASIS}", part_of=cost.on_host),
             leave_it="Leave it when the table is an output layer as well (tied weights), or its gradient is clipped: "
             "sparse gradients do not work there. "
@@ -169,10 +169,10 @@ def _made_at(results: Results) -> str:
     return f"; the cell makes tables in {where}"
 
 
-def _change(names: str, tables: DenseTables, made_at: str, *, lazy: bool) -> str:
-    size = f"{units.count(tables.rows)} × {units.count(tables.width)}"
-    made = f"Make each table of {size} with `sparse=True` (`nn.Embedding(..., sparse=True)`{made_at})"
-    if _INDEXING.issuperset(tables.lookups):
+def _change(names: str, tables: Sequence[DenseTables], made_at: str, *, lazy: bool) -> str:
+    sizes = dict.fromkeys(f"{units.count(each.rows)} × {units.count(each.width)}" for each in tables)
+    made = f"Make each table of {' and of '.join(sizes)} with `sparse=True` (`nn.Embedding(..., sparse=True)`{made_at})"
+    if all(_INDEXING.issuperset(each.lookups) for each in tables):
         made = "Look the rows up with `F.embedding(rows, table, sparse=True)` instead of by an index"
     if lazy:
         return (

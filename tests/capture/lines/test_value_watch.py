@@ -107,6 +107,7 @@ def test_calls_in_turn_are_seen_as_they_return() -> None:
 
     def item(watch: ValueWatch, shards: list[Any], number: int) -> float:
         if number % 10 == 0:
+            watch._returns.end()  # what called this test never returns
             watch._may_follow = True
             watch._look()
         shard = shards[number // 10].copy()
