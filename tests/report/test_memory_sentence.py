@@ -13,7 +13,7 @@ from gpuprof.model.memory import Composition, DeviceMemory, HeldTensors
 from gpuprof.report.memory_sentence import memory_sentence
 from tests.analyses.accounts.cells import line
 from tests.analyses.accounts.test_cell_memory import MIB, MS, read, replace_context
-from tests.analyses.accounts.test_memory_by_phase import growing, names, trace
+from tests.analyses.accounts.test_memory_by_phase import growing, names, trace, variables
 from tests.analyses.accounts.test_sample_phases import libraries
 from tests.rules.cases.memory import memory_near_limit
 from tests.support.trace_builder import TraceBuilder
@@ -43,6 +43,15 @@ def test_what_a_name_holds_is_said_instead_of_the_line(held: int, where: str) ->
     assert said(growing(300, 50), held=names(held * MIB)).startswith(
         f"The memory of the process rises from 300 MiB to 700 MiB{where}"
     )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "held"),
+    [((210, 100), "; before the end `v0` in `fit()` held 210 MiB and `v1` in `fit()` held 100 MiB"), ((150, 40), "")],
+)
+def test_what_variables_of_a_function_held_is_said(sizes: tuple[int, ...], held: str) -> None:
+    told = said(growing(300, 50), held=variables(*(size * MIB for size in sizes)))
+    assert told == f"The memory of the process rises from 300 MiB to 700 MiB, 400 MiB of it in line 12 (evaluation){held}."
 
 
 @pytest.mark.parametrize(("each", "told"), [(50, False), (140, True)])

@@ -65,6 +65,27 @@ def test_the_names_that_hold_the_most_are_told() -> None:
     assert Results(trace(growing(300, 50), held=names(34 * MIB))).get(MemoryByPhase).places[0].names == ()
 
 
+def variables(*sizes: int, function: str = "fit", at_ns: int = 5) -> tuple[HeldTensors, ...]:
+    of_function = (f"v{at} in {function}()" for at in range(len(sizes)))
+    return tuple(
+        HeldTensors(name=name, kind="frame", device="cpu", bytes=size, tensors=1, at_ns=at_ns)
+        for name, size in zip(of_function, sizes, strict=True)
+    )
+
+
+def test_variables_that_held_most_before_the_end_are_told() -> None:
+    held = (*variables(250 * MIB, 10 * MIB, 90 * MIB), *variables(80 * MIB, function="other"), *names(40 * MIB))
+    found = Results(trace(growing(300, 50), held=held)).get(MemoryByPhase)
+    assert found.places[0].earlier == (("v0 in fit()", 250 * MIB), ("v2 in fit()", 90 * MIB))
+    words = growth_words(found).replace("\xa0", " ")
+    assert words.endswith(
+        " Before the end, variables of a function held: `v0` in `fit()` 250 MiB, `v2` in `fit()` 90.0 MiB."
+    )
+    # names at the end say as much
+    at_end = Results(trace(growing(300, 50), held=(*held, *names(40 * MIB, 400 * MIB)))).get(MemoryByPhase)
+    assert at_end.places[0].earlier and "Before the end" not in growth_words(at_end)
+
+
 def test_a_device_is_read_by_its_allocator() -> None:
     # GIVEN readings at steps and batches: training frees 10 MiB, each 200 ms of evaluation keep 100 MiB
     times = (0, 300, 600, 950, 1200, 1400, 1600, 1800)

@@ -43,6 +43,11 @@ def test_few_numbers_do_not_count() -> None:
     assert not len(seen(lambda look: net(x)).rows)
 
 
+def test_the_length_of_a_vector_is_no_solver() -> None:
+    x = torch.randn(512, 64).double()
+    assert not seen(lambda look: torch.nn.functional.normalize(x, dim=-1)).solvers
+
+
 def test_a_solver_is_told() -> None:
     matrix = torch.randn(64, 64).double()
     assert seen(lambda look: torch.linalg.cholesky(matrix @ matrix.T + torch.eye(64).double() * 64)).solvers

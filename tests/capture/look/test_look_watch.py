@@ -243,6 +243,38 @@ def test_a_cell_without_steps_is_looked_at_again_when_it_has_run_on(
     assert "aten::sort" in names[look == 0] and "aten::exp" in names[look == 1]
 
 
+def test_a_line_without_steps_that_takes_most_of_the_time_is_looked_at(
+    new_session: NewSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look by itself would see the short operators of the inner loop alone."""
+    monkeypatch.setattr(look_budget, "_LEAST_CELL_NS", 0)
+    monkeypatch.setattr(look_watch, "_LEAST_FOR_A_TURN_NS", 0)
+    monkeypatch.setattr(look_watch, "_MOST_LOOKS_ANYWHERE", 1)
+    monkeypatch.setattr(look_budget, "_MOST_NS", 400_000_000)
+    # a first look that ends before the long operator
+    seconds = iter([0.002])
+    usual = look_watch.CloseLook
+
+    def short_at_first(*args: Any, most_seconds: float, **others: Any) -> CloseLook:
+        return usual(*args, most_seconds=next(seconds, most_seconds), **others)
+
+    monkeypatch.setattr(look_watch, "CloseLook", short_at_first)
+    x, wide = torch.rand(8, 8), torch.rand(700, 700)
+
+    def cell() -> None:
+        end, looks, on = time.monotonic() + 60, 0, False
+        while time.monotonic() < end and (looks < 2 or on):
+            for _ in range(40):
+                before, on = on, torch._C._len_torch_dispatch_stack() > 0
+                looks += on and not before
+                x.mul(2)
+            torch.linalg.svd(wide)
+
+    trace = looked(new_session(max_seconds=0.1), cell)
+    names = trace.names_of(trace.looked_operators)
+    assert len(trace.context.look.parts) >= 2 and "aten::_linalg_svd" in names
+
+
 def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession) -> None:
     session = new_session(steps=5, skip=1, close_look=True)
     session.start()

@@ -73,3 +73,29 @@ def test_what_comes_with_nearly_each_step() -> None:
         assert not work.comes_often(at(7))
         work.note(at(7), steps)
     assert work.comes_often(at(7))
+
+
+def test_without_steps_a_look_begins_before_the_work_that_no_look_has_seen() -> None:
+    work = WorkElsewhere()
+    work.seen([at(3)])
+    for _ in range(20):
+        work.note(at(3), 0)
+        work.note(at(7), 0)
+    assert work.waits and work.comes_next(at(3)) and not work.comes_next(at(7))
+    # the main thread is hardly ever elsewhere
+    for _ in range(200):
+        work.note(at(7), 0)
+    assert work.comes_next(at(7))
+    work.seen([at(7)])
+    assert not work.waits and not work.comes_next(at(3))
+
+
+def test_and_no_more_than_a_few_that_did_not_come_to_it() -> None:
+    work = WorkElsewhere()
+    work.seen([at(3)])
+    for _ in range(20):
+        work.note(at(7), 0)
+    for _ in range(5):
+        assert work.comes_next(at(3))
+        work.looked_for()
+    assert work.waits and not work.comes_next(at(3))

@@ -144,6 +144,13 @@ def test_a_file_that_is_compressed_costs_for_that(function: str, change: str) ->
         ((library("re/__init__.py", "sub"), library("re/_compiler.py", "compile")), "Regular expressions are compiled"),
         ((library("torch/serialization.py", "save"),), "`torch.save` writes"),
         ((library("torch/_tensor.py", "Tensor.__format__"), library("torch/_tensor_str.py", "_str")), "Whole tensors"),
+        (
+            (
+                library("pandas/core/generic.py", "NDFrame.to_csv"),
+                library("pandas/io/formats/format.py", "DataFrameFormatter.to_csv"),
+            ),
+            "`pandas.to_csv` writes",
+        ),
         ((library("matplotlib/figure.py", "Figure.savefig"),), "Figures are drawn"),
     ],
 )
