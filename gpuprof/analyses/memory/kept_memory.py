@@ -23,6 +23,7 @@ from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
 from gpuprof.analyses.memory.hook_text import hooks_in, lines_of_hook
 from gpuprof.analyses.memory.kept_graphs import filling_lines, summing_lines
+from gpuprof.analyses.memory.last_items import LastItems, last_items
 from gpuprof.analyses.memory.later_reductions import LaterReductions, later_reductions
 from gpuprof.analyses.memory.made_memory import made_bytes
 from gpuprof.model.memory import HeldTensors, HolderLevel
@@ -65,7 +66,9 @@ class KeptTensors:
     row of kind `frame` the function whose variable it is, with `meant` where it ran in a phase in which its graphs may
     be needed. `later`: the reductions of its tensors that are all that is read of them, where that is so, and
     `joined_bytes` what names of the joined ones hold besides. `read_once`: the one later loop that reads its items in
-    order, where that is so, and `together_bytes` what the names that it reads beside hold. `shape`: of the largest
+    order, where that is so, and `together_bytes` what the names that it reads beside hold. `last`: that of a list that
+    grows the last few items alone are read, where that is so, and `last_names` and `last_bytes`: all names of its
+    function of which it is so, the most bytes first. `shape`: of the largest
     tensor. `levels`: the containers and objects on the way to `way_bytes`, most of it; `inner`: of the objects the
     attribute that the way goes through. `estimated`: not all of it was looked at.
     """
@@ -114,6 +117,9 @@ class KeptTensors:
     joined_bytes: int = 0
     read_once: SingleRead | None = None
     together_bytes: int = 0
+    last: LastItems | None = None
+    last_names: tuple[str, ...] = ()
+    last_bytes: int = 0
     shape: tuple[int, ...] | None = None
     levels: tuple[HolderLevel, ...] = ()
     way_bytes: int = 0
@@ -174,7 +180,8 @@ class KeptMemory(Result):
         later = {each: _later(each, sources) for each in held}
         once = {each: None if later[each] else _read_once(each, sources) for each in held}
         chosen = {each for each in held if each.kind == "frame" and _chosen(list(sources.values()), _variable(each)[0])}
-        told = {each for each in held if each.name in by_text or later[each] or once[each]}
+        last = {each: _last(each, sources) for each in held}
+        told = {each for each in held if each.name in by_text or later[each] or once[each] or last[each]}
         rows = [each for each in held if _matters(each) or each in told | chosen]
         devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
         found = []
@@ -185,6 +192,7 @@ class KeptMemory(Result):
                 for each in mine
             ]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
+            kept = _with_last([replace(each, last=last[row]) for each, row in zip(kept, mine, strict=True)])
             if device == "cpu":
                 kept = with_alike(kept)
                 kept = [_with_making(each, trace, results, sources.get("", "")) for each in kept]
@@ -239,6 +247,25 @@ def _with_once(kept: KeptTensors, once: SingleRead | None, held: tuple[HeldTenso
     others = [name for name in once.names if name != kept.name] if once else []
     beside = [each for each in held if each.device == device]
     return replace(kept, read_once=once, together_bytes=_bytes_of(others, kept.function, beside))
+
+
+def _last(row: HeldTensors, sources: dict[str, str]) -> LastItems | None:
+    name, function = _variable(row)
+    listed = row.levels and row.levels[0].kind == "list" and row.kind in OWN_KINDS and name.isidentifier()
+    found = last_items(list(sources.values()), name, function) if listed and not row.hook else None
+    return found if found is not None and row.levels[0].items > found.number else None
+
+
+def _with_last(kept: list[KeptTensors]) -> list[KeptTensors]:
+    found = []
+    for each in kept:
+        number = each.last.number if each.last else 0
+        same = [other for other in kept if (other.function, other.kind) == (each.function, each.kind)]
+        alike = [other for other in same if other.last and other.last.number == number]
+        alike.sort(key=lambda other: -other.bytes)
+        names, size = tuple(other.name for other in alike), sum(other.bytes for other in alike)
+        found.append(replace(each, last_names=names, last_bytes=size) if each.last else each)
+    return found
 
 
 def _bytes_of(names: Sequence[str], function: str | None, held: Sequence[HeldTensors]) -> int:

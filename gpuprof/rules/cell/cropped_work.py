@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.pure_calls import words
-from gpuprof.rules.cell.used_part import whole_number
+from gpuprof.analyses.containers.written_numbers import whole_number
 
 _MODULES = ("np", "numpy", "torch", "jnp")
 _OF_MODULES = words(

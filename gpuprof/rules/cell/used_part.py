@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from enum import Enum
 
+from gpuprof.analyses.containers.written_numbers import given, whole_number
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
 
@@ -74,17 +75,6 @@ def _usage(tree: ast.Module, statement: ast.Assign, name: ast.expr) -> Usage:
     return Usage.FEW if one_value and all(id(each) in few for each in loads) else Usage.ALL
 
 
-def whole_number(tree: ast.AST, node: ast.expr) -> int | None:
-    """The number that an expression stands for, where the text gives it once."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = whole_number(tree, node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant):
-        return node.value if type(node.value) is int else None
-    given = _given(tree, dotted(node))
-    return whole_number(tree, given[0]) if len(given) == 1 and isinstance(given[0], ast.Constant) else None
-
-
 def is_few(tree: ast.AST, node: ast.expr) -> bool:
     """Whether it is a small number: one of the text, or a plain name that is not made of a length."""
     number = whole_number(tree, node)
@@ -94,29 +84,8 @@ def is_few(tree: ast.AST, node: ast.expr) -> bool:
         node = node.operand
     if not dotted(node):
         return False
-    made = _given(tree, dotted(node))
+    made = given(tree, dotted(node))
     return not any(isinstance(each, ast.Call | ast.BinOp | ast.Subscript | ast.Attribute) for each in made)
-
-
-def _given(tree: ast.AST, name: str) -> list[ast.expr]:
-    if not name:
-        return []
-    found = [
-        pair
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        for pair in _pairs(target, node.value)
-    ]
-    return [value for target, value in found if dotted(target) == name]
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """Each with what it is given: `SIZE, CROP = 256, 96` gives two."""
-    several = ast.Tuple | ast.List
-    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def _function_of(tree: ast.Module, statement: ast.stmt | ast.Call) -> ast.AST:

@@ -48,7 +48,7 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.holder_words import holder, number_held
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
-from gpuprof.rules.memory.needless_content import NeedlessMemory, cycled, narrow, repeated, zeros
+from gpuprof.rules.memory.needless_content import NeedlessMemory, cycled, last_few, narrow, repeated, zeros
 from gpuprof.rules.memory.saved_memory import (
     HIGH_SHARE,
     LEAST_MIB,
@@ -144,7 +144,8 @@ class HeldBeyondNeed(Rule):
 def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     """What the name need not hold, where the notebook is seen to fill or make it."""
     # of the variables of functions, what the text or the content alone shows
-    shown = kept.function is None or kept.read_once or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
+    of_text = kept.read_once or kept.last
+    shown = kept.function is None or of_text or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
     # what is gone at the end may just have been in the making
     filled = kept.filled or (kept.made and shown and kept.kind != "peak")
     if kept.kind not in OWN_KINDS or not filled:
@@ -156,6 +157,8 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     best_alone = kept.chosen and kept.inner and max(kept.copies, kept.inner.items) >= copies
     if kept.read_once and not found and not best_alone:
         found.append(_read_later(kept, kept.read_once))
+    if kept.last is not None:
+        found.append(last_few(kept, kept.last))
     if kept.cycled_bytes:
         found.append(cycled(kept))
     if kept.unseen_bytes:

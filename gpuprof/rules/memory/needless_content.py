@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpuprof import units
 from gpuprof.analyses.memory.kept_memory import KeptTensors
+from gpuprof.analyses.memory.last_items import LastItems
 
 _MOST_NAMES = 3
 # axes of the windows of a series of single numbers
@@ -186,4 +187,27 @@ def cycled(kept: KeptTensors) -> NeedlessMemory:
         "Start the DataLoader again for each pass: write `def forever(loader):` with `while True: yield from loader` "
         "in it, and use `forever(loader)` in place of `itertools.cycle(loader)`.",
         "Leave it when each pass has to repeat the same batches.",
+    )
+
+
+def last_few(kept: KeptTensors, last: LastItems) -> NeedlessMemory:
+    """Lists that grow in a loop, of which the last items are read."""
+    items = max(kept.levels[0].items, last.number)
+    names = " and ".join(f"`{name}`" for name in kept.last_names[:_MOST_NAMES])
+    several = len(kept.last_names) > 1
+    what = f"the last {last.number} items" if last.number > 1 else "the last item"
+    dropped = dict.fromkeys((*kept.last_names, *last.joined))
+    drops = ", ".join(f"`del {name}[:-{last.text}]`" for name in dropped)
+    return NeedlessMemory(
+        kept,
+        round(kept.last_bytes * (1 - last.number / items)),
+        True,
+        f"{names} {'hold' if several else 'holds'} {units.size(kept.last_bytes)}, of which only {what} "
+        f"{'are' if last.number > 1 else 'is'} read",
+        f"{'They grow' if several else 'It grows'} with each turn of a loop, to {units.count(items)} items"
+        f"{' each' if several else ''}. All that is read of {'them' if several else 'it'}, at line "
+        f"{', '.join(map(str, last.lines))}, is `[-{last.text}:]`.",
+        f"Drop what is no longer read, after each `append`: {drops}.",
+        "Leave it when a later cell reads the items before.",
+        last.lines,
     )
