@@ -158,8 +158,8 @@ def _by_time(what: Array, lasted: Array) -> tuple[list[int], list[int]]:
 
 
 def _kept(graph: ValueGraph, rows: Array, every: set[int]) -> dict[int, _Leaving]:
-    """By place, in order, the results that something outside of all that is repeated (`every`) reads. Backward passes read what forward passes saved for them: that counts only where
-    nothing else does."""
+    """By place, in order, the results that something outside of all that is repeated (`every`) reads. Backward
+    passes read what forward passes saved for them: that counts only where nothing else does."""
     operators = graph.operators
     place, backward = operators["place"], operators["backward"]
     reader, size, gone = graph.reads["operator"], graph.values["bytes"], graph.values["gone_at"]

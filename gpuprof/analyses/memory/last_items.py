@@ -31,14 +31,14 @@ def last_items(texts: Sequence[str], name: str, function: str | None) -> LastIte
         scope = _scope(tree, function) if tree is not None else None
         if tree is None or scope is None or not _is_filled(scope, name):
             continue
-        found = _of(_Reading(tree), scope, name)
-        beside = [_of(_Reading(tree), scope, each) for each in found.joined] if found is not None else []
+        found = _of(_ListReading(tree), scope, name)
+        beside = [_of(_ListReading(tree), scope, each) for each in found.joined] if found is not None else []
         alike = all(each is not None and found is not None and each.number == found.number for each in beside)
         return found if alike else None
     return None
 
 
-def _of(reading: _Reading, scope: ast.AST, name: str) -> LastItems | None:
+def _of(reading: _ListReading, scope: ast.AST, name: str) -> LastItems | None:
     found = list(reading.reads(scope, name, 0))
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len({each.number for each in known}) != 1:
@@ -74,7 +74,7 @@ def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-class _Reading:
+class _ListReading:
     """Of one text."""
 
     def __init__(self, tree: ast.Module):

@@ -2,8 +2,7 @@
 
 It begins and ends between two iterations, where an optimizer has stepped or a batch is asked for. Where a cell has no
 iterations that are known, it begins and ends anywhere. Where much of the time goes to lines that no look has seen,
-these are looked at, too: between the iterations, in the iterations of another loop, or, without iterations, as the cell
-is elsewhere and such a line is likely to come next.
+these are looked at, too: between the iterations, in those of another loop, or, without any, when they are likely next.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ _AGAIN_AFTER = 1.5
 _MOST_LOOKS_ANYWHERE = 4
 # with less there is no use in looking between the iterations
 _LEAST_ELSEWHERE_NS = NS_PER_S // 20
-# without iterations: a turn of an outer loop may have thousands of operators, of 70 µs each in a look; where one was
-# over before the line came, the next one has more
+# without iterations: a turn of an outer loop may have thousands of operators; after a look that ended before, more
 _LEAST_FOR_A_TURN_NS, _MORE_NEXT = NS_PER_S // 10, 1.5
 _STEPS_KEPT = 512
 # an inference mode within a loop's body is over by then; one around the loop is not
@@ -173,9 +171,8 @@ class LookWatch:
         if self._closed or not self._wanted or self._look is not None or self._steps() or not path:
             return
         self._elsewhere.note(path, 0)
-        if not (self._looked and self._may_begin() and self._elsewhere.comes_next(path)):
-            return
-        if self._budget.left_ns >= max(_LEAST_FOR_A_TURN_NS, _MORE_NEXT * self._missed_ns):
+        enough = self._budget.left_ns >= max(_LEAST_FOR_A_TURN_NS, _MORE_NEXT * self._missed_ns)
+        if enough and self._looked and self._may_begin() and self._elsewhere.comes_next(path):
             self._beginning_here.ask()
 
     def _steps_at(self, at_ns: int) -> int:

@@ -329,14 +329,13 @@ class Watch:
             self._goes_round = self._steps.pausing and self._even_lines.even()
 
     def _follow_the_work(self) -> None:
-        """Tell the look where a cell without steps is; record anew where what was recorded is over, and the cell does
-        something else."""
-        if not (self._ahead.without(self._steps.seen) and self._window.over_in_the_cell) or self._look.installed:
+        """Tell the look where a cell without steps is; record anew where it does something else than was recorded."""
+        if self._steps.seen or not self._window.over_in_the_cell or self._look.installed:
             return
         found = self._main_line.ask(0)
         for was in found:
             self._look.found_at(was.path)
-        over = self._window.ended_by == "even work"
+        over = self._window.ended_by == "even work" and self._ahead.without(self._steps.seen)
         if over and any(self._even_lines.elsewhere(was.at_ns, was.place) for was in found):
             self._window.record_again()
 
@@ -392,11 +391,7 @@ class Watch:
             self._notes.append(problem)
         facts = {name: value for name, value in log.to_dict().items() if name != "table"} | {"host_hz_asked": 10.0}
         gaps = self._gaps
-        own = {
-            "gaps_bytes": gaps.bytes,
-            "discarded_bytes": gaps.discarded_bytes,
-            "discarded_ns": gaps.discarded_ns,
-        }
+        own = {"gaps_bytes": gaps.bytes, "discarded_bytes": gaps.discarded_bytes, "discarded_ns": gaps.discarded_ns}
         return {**facts, "clock_offset_ns": offset, "discarded_events": self._limit.discarded_events, **own}
 
     def _sampler_share(self, log: ReadingLog, cell_ns: int) -> float | None:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from gpuprof.analyses.containers.written_numbers import whole_number
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.pure_calls import words
-from gpuprof.analyses.containers.written_numbers import whole_number
 
 _MODULES = ("np", "numpy", "torch", "jnp")
 _OF_MODULES = words(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gpuprof.analyses.accounts.host_work import WorkLine
 from gpuprof.analyses.accounts.operands_at import operands_at
+from gpuprof.analyses.containers.written_numbers import whole_number
 from gpuprof.analyses.demand import algorithm_costs
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.model.operands import Operand, Operands
@@ -18,7 +19,6 @@ from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.cropped_work import CroppedWork, cropped_work
 from gpuprof.rules.cell.decomposition_text import TIMES_AS_LONG, partly_used
 from gpuprof.rules.cell.one_matrix import solved_with_one_matrix
-from gpuprof.analyses.containers.written_numbers import whole_number
 from gpuprof.rules.cell.used_part import is_few, uses_few
 from gpuprof.rules.host.operations import Family, Operation
 from gpuprof.rules.reads.columns_read import copied_columns

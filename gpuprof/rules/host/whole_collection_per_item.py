@@ -69,8 +69,8 @@ _CHANGES = {
     Family.CONVERT: "Take the items that are needed out of `{name}` first and convert those alone, or keep them in one "
     "array that is made once (`np.empty`), and write new ones into it.",
     Family.DRAW: "Make `cdf = np.cumsum({name})` once, before the loop (in a class, in `__init__`), and draw with "
-    "`np.searchsorted(cdf, u * cdf[-1], side='right')`, where `u` are as many uniform numbers as are drawn. Or draw for "
-    "many items in one call, where they may get other random numbers.",
+    "`np.searchsorted(cdf, u * cdf[-1], side='right')`, where `u` are as many uniform numbers as are drawn. Or draw "
+    "for many items in one call, where they may get other random numbers.",
     Family.ORDER: "Draw only what is used, with a generator (`np.random.default_rng().choice(n, k, replace=False)`, "
     "`random.sample`), or shuffle `{name}` once for each pass and take its parts one after another.",
     Family.MEMBERS: "Where the same question comes again (`np.setdiff1d` for each user, say), keep the answers in a "
@@ -80,8 +80,8 @@ _CHANGES = {
     "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "
     "`total = reward + gamma * total`.",
     Family.WALK: "To read a position, a deque walks there from its nearer end. Keep the items in a list, as a ring "
-    "buffer: append to it until it has `n` items, then `data[at] = item; at = (at + 1) % n`. A list reads every position "
-    "in the same time. "
+    "buffer: append to it until it has `n` items, then `data[at] = item; at = (at + 1) % n`. A list reads every "
+    "position in the same time. "
     "Arrays or tensors of all items, indexed with many positions at once, are faster still.",
     Family.REREAD: "Keep the result for what was there before and add only what is new; do the rest once, after the "
     "loop.",

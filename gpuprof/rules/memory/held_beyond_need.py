@@ -10,7 +10,8 @@ What it finds
     at; or models and optimizers in a list of which only the best or the last item is taken; or whole activations or
     outputs of which all that the text reads later is a mean, a maximum or one position; or batches that an
     `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after the
-    other, also in a function that the list is given to.
+    other, also in a function that the list is given to; or lists that grow with each turn of a loop, of which the last
+    few items are read.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -26,7 +27,8 @@ What to do
     with `label_smoothing`. Make other matrices of zeros sparse, or make the rows of each batch only. Numbers that a
     smaller type holds exactly are kept in that type, and each batch of them is converted where it is used. Reduce what
     a loop or a hook keeps before it keeps it: `kept.append(x.mean(1))`. Where a later loop reads each item once, give
-    it a generator in place of the list, or do its work in the loop that makes the item, and keep only the result.
+    it a generator in place of the list, or do its work in the loop that makes the item, and keep only the result. Where
+    the last few items are read, drop those before: `del kept[:-8]`.
 
 When to leave it
     When another cell needs what would no longer be held. Each finding says what that is: the other parts of a tensor,

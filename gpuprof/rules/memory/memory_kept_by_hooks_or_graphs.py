@@ -244,9 +244,9 @@ def _change(first: KeptTensors) -> str:
         )
     if first.summed:
         return (
-            f"Where no backward pass follows (an evaluation, sampling), run the loop that gives `{first.name}` its values "
-            "under `torch.no_grad()`, with all that it calls. In training, add `value.detach()` (or `value.item()`, which "
-            "waits for the device)."
+            f"Where no backward pass follows (an evaluation, sampling), run the loop that gives `{first.name}` its "
+            "values under `torch.no_grad()`, with all that it calls. In training, add `value.detach()` (or "
+            "`value.item()`, which waits for the device)."
         )
     if not first.filled:
         return (

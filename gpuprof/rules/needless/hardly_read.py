@@ -160,8 +160,8 @@ def _from_here(results: Results, begins: int, taken_at: int) -> str:
         return f"Select {part} before line {computed.line} computes the whole, not after it.{late}"
     return (
         f"Select {part} before line {found.call} calls `{found.function}()`, whose line {computed.line} computes the "
-        f"whole, not after it: hand it only what the part needs. Where that is no index of its inputs, compute the part "
-        f"in a function of its own; other calls of `{found.function}()` stay as they are.{late}"
+        f"whole, not after it: hand it only what the part needs. Where that is no index of its inputs, compute the "
+        f"part in a function of its own; other calls of `{found.function}()` stay as they are.{late}"
     )
 
 

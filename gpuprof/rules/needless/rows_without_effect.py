@@ -130,12 +130,13 @@ def _change(results: Results, found: IdleRows) -> str:
         which += " Divide by the same number as before: `.mean()` of the selected rows divides by fewer."
     if found.forward_share < _FORWARD:
         return (
-            f"Give the loss only the rows that count (of the last layer’s input, `hidden[{mask}]`) with `{targets}`, and compute what else "
-            f"{where} is needed for under `torch.no_grad()`.{which}"
+            f"Give the loss only the rows that count (of the last layer’s input, `hidden[{mask}]`) with `{targets}`, "
+            f"and compute what else {where} is needed for under `torch.no_grad()`.{which}"
         )
     return (
-        f"Select the rows that count before {at(results, found.from_place)} (`hidden[{mask}]` of what goes in), and give the loss "
-        f"`{targets}`.{_handed(results, found)}{which} Sums are rounded in another order: results change slightly."
+        f"Select the rows that count before {at(results, found.from_place)} (`hidden[{mask}]` of what goes in), and "
+        f"give the loss `{targets}`.{_handed(results, found)}{which} Sums are rounded in another order: "
+        "results change slightly."
     )
 
 

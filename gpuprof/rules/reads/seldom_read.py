@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from gpuprof.analyses.containers.written_numbers import whole_number
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
-from gpuprof.analyses.containers.written_numbers import whole_number
 from gpuprof.rules.reads.last_results import LastResult
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -89,10 +89,10 @@ class GradientsUnused(Rule):
                 "backward_passes": found.passes,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(beyond), ranges_ns=worst(beyond)),
-            change="Call `.requires_grad_(False)` on the part that is not trained, before the cell comes to this training; "
-            "where other code trains that part, `.requires_grad_(True)` before it. Where nothing that is trained comes "
-            "before that part, run it under `torch.no_grad()`; if its inputs stay the same from epoch to epoch, compute "
-            "its outputs once.",
+            change="Call `.requires_grad_(False)` on the part that is not trained, before the cell comes to this "
+            "training; where other code trains that part, `.requires_grad_(True)` before it. Where nothing that is "
+            "trained comes before that part, run it under `torch.no_grad()`; if its inputs stay the same from epoch to "
+            "epoch, compute its outputs once.",
             saving=_saving(found, beyond, scope),
         )
 

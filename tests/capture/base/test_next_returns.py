@@ -48,7 +48,7 @@ def test_the_running_call_and_those_after_it() -> None:
         if number == 0:
             noted.returns.begin([sys._getframe()], 3)
         doubled = number * 2
-        return doubled
+        return doubled if number >= 0 else 0
 
     for number in range(6):
         item(number)

@@ -255,7 +255,7 @@ def test_a_line_without_steps_that_takes_most_of_the_time_is_looked_at(
     seconds = iter([0.002])
     usual = look_watch.CloseLook
 
-    def short_at_first(*args: Any, most_seconds: float, **others: Any) -> CloseLook:
+    def short_at_first(*args: Any, most_seconds: float, **others: Any) -> Any:
         return usual(*args, most_seconds=next(seconds, most_seconds), **others)
 
     monkeypatch.setattr(look_watch, "CloseLook", short_at_first)

@@ -128,3 +128,26 @@ def test_a_graph_at_the_peak_may_be_needed() -> None:
     losses = "losses = []\nfor x in loader:\n    losses.append(net(x))\nsum(losses).backward()\nlosses.clear()\n"
     facts = {"graphs": 64, "graph_bytes": 4 * GIB, "bytes": 64}
     assert check(losses, "losses", checked="memory_kept_by_hooks_or_graphs", **facts) is None
+
+
+PAIRS = """def minimise(x):
+    steps, ratios = [], []
+    for turn in range(500):
+        recent = list(zip(steps, ratios))[-8:]
+        steps.append(step(x, recent))
+        ratios.append(1.0)
+    return x
+minimise(start)
+"""
+TENSORS = (HolderLevel(kind="list", items=400, step="[…]"), HolderLevel(kind="Tensor", items=0, step=""))
+
+
+def test_of_lists_that_grow_the_last_items_are_read() -> None:
+    finding = found(PAIRS, "steps in minimise()", kind="frame", levels=TENSORS)
+    assert plain(finding.title) == "`steps` holds 4.00 GiB, of which only the last 8 items are read"
+    assert finding.change == "Drop what is no longer read, after each `append`: `del steps[:-8]`, `del ratios[:-8]`."
+    assert finding.evidence["needless_bytes"] == round(4 * GIB * 392 / 400) and 4 in finding.where.lines
+    # no more than are read, and one that is read whole
+    few = (HolderLevel(kind="list", items=8, step="[…]"), TENSORS[1])
+    assert check(PAIRS, "steps in minimise()", kind="frame", levels=few) is None
+    assert check(PAIRS.replace("return x", "return steps"), "steps in minimise()", kind="frame", levels=TENSORS) is None

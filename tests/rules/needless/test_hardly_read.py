@@ -199,6 +199,6 @@ def test_what_chooses_the_part_has_to_be_known_there() -> None:
 def test_in_the_same_function_the_index_moves_up() -> None:
     source = CROPS.replace("augment(volume)", "(volume * 1.1).clamp(0, 1)")
     assert said(source).change == (
-        "Select the part, `[z:z + 4, y:y + 4]`, before line 6 computes the whole, not after it. Line 7 makes the index: "
-        "move that up, with the shape of what goes in."
+        "Select the part, `[z:z + 4, y:y + 4]`, before line 6 computes the whole, not after it. Line 7 makes the "
+        "index: move that up, with the shape of what goes in."
     )

@@ -13,7 +13,7 @@ EXPECTED = Expected(
     lines=(3,),
     saving_share=0.36,
     basis="the same share of the operators",
-    change="`torch.autograd.grad(out.sum(), x)`",
+    change="`(gradient,) = torch.autograd.grad(out.sum(), x)`",
 )
 _BEGINS_US = 0.01
 SOURCE = "for x in data:\n    out = net(x)\n    jacobian = rows(out, x)\n    losses.append(loss(out, jacobian))\n"
