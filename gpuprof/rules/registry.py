@@ -19,7 +19,7 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.base.framework_words import in_its_words
 from gpuprof.rules.base.guard import Guard
-from gpuprof.rules.base.precedence import NEEDLESS, TAKES_MOST, TIMED_BY_LINES
+from gpuprof.rules.base.precedence import NEEDLESS, NOT_AFTER, TAKES_MOST, TIMED_BY_LINES
 from gpuprof.rules.base.rule import Rule
 from gpuprof.rules.saving.named_cause import bounded
 from gpuprof.rules.saving.of_the_cell import HIGH_SHARE, of_whole_cell, severity_in_cell
@@ -139,6 +139,9 @@ def _rank(found: Finding) -> tuple[int, float, str]:
 def _yields(results: Results, found: Finding, findings: list[Finding]) -> bool:
     causes = rule(found.rule).yields_to
     if any(other.rule in causes and _explains(other, found) for other in findings):
+        return True
+    better = NOT_AFTER.get(found.rule, ())
+    if any(other.rule in better and other.severity > Severity.LOW for other in findings):
         return True
     return found.rule in NEEDLESS and any(_same_work(results, other, found) for other in findings)
 

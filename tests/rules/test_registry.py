@@ -73,6 +73,15 @@ def test_a_rule_yields_to_the_cause_of_the_same_time(monkeypatch: pytest.MonkeyP
     ]
 
 
+@pytest.mark.parametrize(("severity", "left"), [(Severity.MEDIUM, ["b"]), (Severity.LOW, ["a", "b"])])
+def test_changes_that_do_not_go_together(
+    monkeypatch: pytest.MonkeyPatch, results: Results, severity: Severity, left: list[str]
+) -> None:
+    monkeypatch.setattr(registry, "NOT_AFTER", {"a": ("b",)})
+    found = judged(monkeypatch, results, Says("a"), Says("b", severity)).findings
+    assert sorted(each.rule for each in found) == left
+
+
 def test_a_faulty_rule_costs_nobody_the_others(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     judgement = judged(monkeypatch, results, Breaks(), Says("sound"))
     assert [each.rule for each in judgement.findings] == ["sound"]

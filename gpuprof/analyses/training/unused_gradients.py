@@ -30,7 +30,9 @@ class UnusedGradients(Result):
     on autograd's thread, from the last gradient that could be an optimizer's to the end of the pass: gradients come in
     the order from the loss back to the input, and what is trained alone is mostly the part nearest to the loss. Where
     an optimizer has ended (`ended`), whose gradients may come first as well: from the beginning to the last that could
-    be its own, if that is less. `most_ns`: the more of both.
+    be its own, if that is less. `most_ns`: the more of both. `steps_ns`: of the steady steps that these passes run in,
+    and `cell_share`: the part of the cell, 0..1, from the last step of an optimizer that has ended to that of one that
+    still steps; None where none has ended, or that is not known.
     `distributed`: operators of torch.distributed ran, and an optimizer may hold a part of the weights only (ZeRO).
     """
 
@@ -41,6 +43,8 @@ class UnusedGradients(Result):
     distributed: bool
     ended: bool
     most_ns: int
+    steps_ns: int = 0
+    cell_share: float | None = None
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -69,7 +73,13 @@ class UnusedGradients(Result):
         passes, number, parts = max(found, key=lambda each: (min(p.total_ns for p in each[2]), len(each[0].begins)))
         beyond = min(parts, key=lambda each: each.total_ns)
         filled, most_ns = float(np.median(passes.filled)), max(each.total_ns for each in parts)
-        return cls(len(passes.begins), filled, number, beyond, distributed, number < every, most_ns)
+        steps = intervals.of(trace.steps.take(steady))
+        at = np.unique(np.searchsorted(steps.starts, passes.begins, side="right") - 1)
+        steps_ns = int((steps.ends - steps.starts)[at[at >= 0]].sum())
+        cell_share = _cell_share(trace) if number < every else None
+        return cls(
+            len(passes.begins), filled, number, beyond, distributed, number < every, most_ns, steps_ns, cell_share
+        )
 
 
 class _Passes(NamedTuple):
@@ -105,6 +115,16 @@ def _trained(trace: Trace, begins: Array) -> Array:
         still = True if each.last_step_ns is None else begins <= each.last_step_ns + ahead_ns
         number += np.where(still, each.parameters, 0)
     return number
+
+
+def _cell_share(trace: Trace) -> float | None:
+    """Of the cell, that in which the optimizers step which step last, when others have ended."""
+    window, steps = trace.context.window, [each.last_step_ns for each in trace.context.optimizers]
+    known = [each for each in steps if each is not None]
+    if window is None or window.cell_end_ns <= window.cell_start_ns or len(known) < len(steps) or not known:
+        return None
+    before = max((each for each in known if each < max(known)), default=None)
+    return None if before is None else (max(known) - before) / (window.cell_end_ns - window.cell_start_ns)
 
 
 def _passes(trace: Trace, nodes: Array) -> tuple[Array, Array]:

@@ -74,6 +74,13 @@ TAKES_MOST = frozenset(
     }
 )
 
+# Changes that do not go together: the first fails, or does nothing, after one of the others. It is silent where the
+# other is more than a minor matter.
+NOT_AFTER: Mapping[str, tuple[str, ...]] = {
+    # fused optimizers take no sparse gradients
+    "unfused_optimizer": ("dense_embedding_gradients",),
+}
+
 ROOT_CAUSES: Mapping[str, tuple[str, ...]] = {
     "activations_dominate_peak": (
         "logits_dominate_peak",

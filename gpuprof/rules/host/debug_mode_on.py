@@ -113,6 +113,9 @@ class DebugModeOn(Rule):
         if share:
             said += f" By samples, that takes about {units.percent(share)} of the cell."
         lines = sorted({*_switching_on(results), *(line for each in sampled for line in each.lines)})
+        if modes == [_VALIDATION]:
+            severity = graded(share, self.high_share, self.medium_share)
+            return _by_default(self.name, results, sampled, severity, tuple(lines))
         return Finding(
             rule=self.name,
             severity=max(graded(share, self.high_share, self.medium_share), *(mode.severity for mode in modes)),
@@ -129,6 +132,30 @@ class DebugModeOn(Rule):
             change=f"Switch it off once the fault is found: {'; '.join(mode.change for mode in modes)}.",
             saving=_saving(results, scope, waits.total_ns) if blocking else _of_checks(results, sampled),
         )
+
+
+def _by_default(
+    name: str, results: Results, sampled: list[CheckTime], severity: Severity, lines: tuple[int, ...]
+) -> Finding:
+    """Checks that are on unless somebody switches them off."""
+    share = sum(each.share for each in sampled)
+    return Finding(
+        rule=name,
+        severity=severity,
+        title=f"Distributions check all of their arguments: about {units.percent(share)} of the cell",
+        explanation=(
+            "`torch.distributions` checks the arguments of every distribution and of every `log_prob` by default. By "
+            f"samples, that takes about {units.percent(share)} of the cell."
+        ),
+        evidence={"modes": _VALIDATION.name.replace("`", ""), "checks_share": round(share, 4)},
+        where=Where(lines=lines),
+        change=(
+            f"Switch them off: {_VALIDATION.change}. It holds for the whole kernel; `validate_args=False` is for one "
+            "distribution."
+        ),
+        saving=_of_checks(results, sampled),
+        leave_it="Leave it while parameters may be out of their range.",
+    )
 
 
 def _sampled(results: Results, modes: list[_Mode]) -> list[CheckTime]:

@@ -27,10 +27,10 @@ from gpuprof.analyses.loading.input_pipeline import InputPipeline
 from gpuprof.analyses.loading.samples_made import SamplesMade
 from gpuprof.model import intervals
 from gpuprof.model.context import Loader
+from gpuprof.rules.advice.loader_text import loader_made_at
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.base.run_words import RunWords
-from gpuprof.rules.cell.cell_lines import lines_calling
 from gpuprof.rules.saving.scope import graded, worst
 
 _LINES = 3
@@ -100,7 +100,7 @@ class SamplesMadeAgain(Rule):
             change=(
                 f"Make the samples of {name} once, before {RunWords.of(results).passes}: `samples = [data[i] for i in "
                 f"range(len(data))]`, where `data` is the dataset of the DataLoader{_at_line(largest)}{_each(found)}. "
-                f"Give the DataLoader `samples` in its place where it is made{_makers(results)}. "
+                f"Give the DataLoader `samples` in its place where it is made{_makers(results, found)}. "
                 f"{_memory(results, found.repeated)}"
             ).rstrip()
             + only,
@@ -129,10 +129,12 @@ def _each(found: SamplesMade) -> str:
     return f", and likewise in {'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
 
 
-def _makers(results: Results) -> str:
-    """`, in lines 58 and 59`: where the text makes DataLoaders."""
-    lines = [str(each) for each in lines_calling(results, "DataLoader")]
-    if not lines:
+def _makers(results: Results, found: SamplesMade) -> str:
+    """`, in lines 58 and 59`: where the text makes these DataLoaders."""
+    cell, read = results.context.cell, {each.line for each in found.repeated if each.line is not None}
+    made = {loader_made_at(cell.source, line) for line in read} if cell is not None else set()
+    lines = [str(each) for each in sorted(made - {0})]
+    if not lines or 0 in made:
         return ""
     return f", in line {lines[0]}" if len(lines) == 1 else f", in lines {', '.join(lines[:-1])} and {lines[-1]}"
 

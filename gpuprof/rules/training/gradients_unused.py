@@ -66,7 +66,7 @@ class GradientsUnused(Rule):
         if unused < max(self.gradients, self.more_share * found.trained) or not scope.steps:
             return None
         beyond = intervals.intersect(found.beyond, scope.within)
-        if scope.share(beyond.total_ns) < self.beyond_share or found.distributed:
+        if _share(found, beyond, scope) < self.beyond_share or found.distributed:
             return None
         finding = self._finding(results, found, beyond, round(unused))
         if found.ended:
@@ -75,7 +75,7 @@ class GradientsUnused(Rule):
 
     def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
         scope = Scope.of(results)
-        share = scope.share(beyond.total_ns)
+        share = _share(found, beyond, scope)
         return Finding(
             rule=self.name,
             severity=graded(share, self.high_share),
@@ -93,26 +93,47 @@ class GradientsUnused(Rule):
             "training; where other code trains that part, `.requires_grad_(True)` before it. Where nothing that is "
             "trained comes before that part, run it under `torch.no_grad()`; if its inputs stay the same from epoch to "
             "epoch, compute its outputs once.",
-            saving=_saving(found, beyond, scope),
+            saving=_saving(results, found, beyond, scope),
         )
+
+
+def _share(found: UnusedGradients, beyond: Intervals, scope: Scope) -> float:
+    """Of the steps; of the cell, where the recorded steps are mostly those of an optimizer that has ended."""
+    return max(scope.share(beyond.total_ns), _of_cell(found, beyond.total_ns) or 0.0)
+
+
+def _of_cell(found: UnusedGradients, ns: float) -> float | None:
+    if not found.steps_ns or found.cell_share is None:
+        return None
+    return min(ns / found.steps_ns, 1.0) * found.cell_share
 
 
 def _words(found: UnusedGradients, beyond: Intervals, scope: Scope) -> str:
     takes = f"{units.duration(beyond.total_ns)}, {units.percent(scope.share(beyond.total_ns))} of {scope.words}"
     if found.ended:
+        share = _of_cell(found, beyond.total_ns)
+        if share is not None:
+            takes = f"{units.percent(beyond.total_ns / found.steps_ns)} of these steps, {units.percent(share)} of the cell"
         return (
-            f"A backward pass fills {found.filled:.0f} gradients, the optimizers that still step have {found.trained} "
-            f"weights: another one has made its last step before. Its gradients take at least {takes}."
+            f"A backward pass fills {found.filled:.0f} gradients, the optimizers that still step have "
+            f"{units.plural(found.trained or 0, 'weight')}: another one has made its last step before. Its gradients take at least {takes}."
         )
     return (
-        f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {found.trained} weights. "
-        f"If the weights nearest to the loss are the ones that are trained, the gradients after the first "
+        f"A backward pass fills {found.filled:.0f} gradients, the optimizers have "
+        f"{units.plural(found.trained or 0, 'weight')}. If the weights nearest to the loss are the ones that are trained, the gradients after the first "
         f"{found.trained} take {takes}."
     )
 
 
-def _saving(found: UnusedGradients, beyond: Intervals, scope: Scope) -> Saving:
+def _saving(results: Results, found: UnusedGradients, beyond: Intervals, scope: Scope) -> Saving:
     least_ns = beyond.total_ns
     if not found.ended:
         return scope.saving(0, least_ns, least_ns, _BASIS, part_of=beyond)
-    return scope.saving(least_ns, (least_ns + found.most_ns) / 2, found.most_ns, _OF_ENDED)
+    bounds, window = (least_ns, (least_ns + found.most_ns) / 2, found.most_ns), results.context.window
+    shares = [_of_cell(found, ns) for ns in bounds]
+    known = [each for each in shares if each is not None]
+    if window is None or len(known) < len(shares):
+        return scope.saving(*bounds, _OF_ENDED)
+    cell_ns = window.cell_end_ns - window.cell_start_ns
+    low, central, high = (each * cell_ns for each in known)
+    return Saving(low, central, high, known[1], "C", _OF_ENDED, of_cell=True)

@@ -3,6 +3,7 @@
 import pytest
 
 from gpuprof.rules.advice.distribution_text import covariance_at
+from gpuprof.rules.advice.loader_text import loader_made_at
 from gpuprof.rules.advice.loss_text import targets_at
 
 
@@ -35,3 +36,21 @@ def test_targets_of_a_loss(line: str, targets: str) -> None:
 )
 def test_the_matrix_of_a_normal_distribution(line: str, matrix: str) -> None:
     assert covariance_at(line, 1) == matrix
+
+
+LOADERS = """train = DataLoader(data, 32, shuffle=True)
+test = torch.utils.data.DataLoader(other)
+for epoch in range(3):
+    for x, y in tqdm(enumerate(train)):
+        step(x)
+    hits = sum(check(x) for x in test)
+    for x in given:
+        step(x)
+"""
+
+
+@pytest.mark.parametrize(("line", "made"), [(4, 1), (6, 2), (7, 0), (3, 0)])
+def test_where_a_loader_is_made(line: int, made: int) -> None:
+    assert loader_made_at(LOADERS, line) == made
+    assert loader_made_at(LOADERS + "train = DataLoader(more)\n", 4) == 0
+    assert loader_made_at("for (", 1) == 0

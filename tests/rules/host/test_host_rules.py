@@ -271,6 +271,8 @@ def test_checks_that_a_switch_turns_off_are_told_with_what_they_take(anomaly: bo
     assert "about 40" in found.title and found.where.lines == (4,)
     assert found.saving is not None and found.saving.high_ns == pytest.approx(400_000)
     assert ("set_default_validate_args(False)" in found.change) is not anomaly
+    # which are on unless somebody switches them off
+    assert found.title.startswith("Distributions check all of their arguments") is not anomaly
 
 
 def test_a_stack_that_is_formatted_without_anomaly_detection_is_something_else() -> None:
