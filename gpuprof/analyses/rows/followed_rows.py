@@ -108,7 +108,7 @@ class FollowedRows:
             return False
         if self._values[made.value].made_by != row:
             return False
-        if _is_gather(operator):
+        if is_gather(operator):
             return self._take(row, operator, made)
         if names.acts(operator.name) and not evaluates(operator):
             return False
@@ -131,7 +131,7 @@ class FollowedRows:
             assert isinstance(value, int) and isinstance(rows, int)
             known = self._values[value]
             stays = known.made_by < 0 and known.kept
-            sliced = not _is_gather(self._operators[found.gather])
+            sliced = not is_gather(self._operators[found.gather])
             work = SameWork(found.source, rows, sliced, stays, found.operators)
             self._works[found.source, found.signature] = work
         work.gathers[found.gather] = self._taken[found.gather]
@@ -265,7 +265,7 @@ def _moved(digit: RowDigit, taken: Taken, axes: Along, made: Taken) -> RowDigit 
     return digit.moved(taken.geometry, axis, made.geometry, to)
 
 
-def _is_gather(operator: LookedOperator) -> bool:
+def is_gather(operator: LookedOperator) -> bool:
     """`x[numbers]` and `x.index_select(0, numbers)`: rows along the first axis."""
     name, reads, given = names.plain(operator.name), operator.reads, operator.arguments
     if operator.backward or len(reads) != 2 or given is None or reads[0].geometry is None or reads[1].geometry is None:

@@ -7,6 +7,8 @@ What it finds
     bootstrap. Or a training loop goes over the rows while its optimizer leaves these weights as they are, as those of a
     frozen backbone or of a teacher: that is low, as the look cannot know the iterations that it did not see. What is
     computed anew takes 5% of the operators’ time or more. Slices of a tensor (`x[a:b]`) count in training loops.
+    Or rows are taken by their numbers and multiplied with a matrix, and twice as many or more are taken as the tensor
+    has: of the nodes of a graph for each of its edges. That is so with gradients, too.
 
 Why it costs
     A row gives the same result each time, whatever other rows are in the batch. All passes after the first compute what
@@ -14,7 +16,8 @@ Why it costs
 
 What to do
     Compute the results of all rows once, before the loop and in batches, under `torch.no_grad()`, and take rows of the
-    results: `out[idx]` instead of `f(x[idx])`.
+    results: `out[idx]` instead of `f(x[idx])`. What is multiplied as soon as it is taken needs no loop: `layer(x)[idx]`
+    instead of `layer(x[idx])`.
 
 When to leave it
     When the weights or the rows change in other iterations, when samples are augmented at random before, or when the
@@ -30,6 +33,7 @@ import numpy as np
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.rows.gathered_products import GatheredProducts
 from gpuprof.analyses.rows.rows_again import RowsAgain
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
@@ -56,6 +60,42 @@ class RowsComputedAgain(Rule):
         lacking = without_look(self.name, results, self.seen_share)
         if lacking is not None:
             return lacking
+        answers = [each for each in (self._again(results), self._multiplied(results)) if each is not None]
+        return max(answers, key=lambda each: float(each.evidence["operator_share"]), default=None)
+
+    def _multiplied(self, results: Results) -> Finding | None:
+        """Rows that are multiplied right after they were taken, more often than there are."""
+        found = results.get(GatheredProducts)
+        if found.place < 0 or found.share < self.work_share:
+            return None
+        taken, where = at(results, found.taken_at), at(results, found.place)
+        times = found.taken_rows / found.source_rows
+        head = f"{taken[0].upper()}{taken[1:]} takes {units.count(found.taken_rows)} rows of a tensor with"
+        finding = Finding(
+            rule=self.name,
+            severity=graded(found.share, self.high_share, self.low_share),
+            title=f"The same rows are multiplied again: {units.percent(found.share)} of the operators’ time",
+            explanation=(
+                f"{head} {units.count(found.source_rows)} rows, and {where} multiplies all of them with one matrix, "
+                f"{units.plural(found.products, 'time')} in the close look. Each row is multiplied {times:.0f} times "
+                f"on average, with the same result: {units.percent(found.part)} of this work, backward passes included."
+            ),
+            evidence={
+                "source_rows": found.source_rows,
+                "taken_rows": found.taken_rows,
+                "operator_share": round(found.share, 4),
+                "operators": len(found.rows),
+            },
+            where=Where(lines=cell_lines(results, (found.taken_at, found.place))),
+            change=f"Multiply first, and take rows of the result: at {where}, `layer(x)[idx]` in place of "
+            "`layer(x[idx])`, with `index_select` as well. Results differ by rounding.",
+            leave_it="Leave it when the layer has dropout, or anything else that differs from row to row, before the "
+            "product.",
+        )
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, finding, found.share, [found.rows], among, part=found.part)
+
+    def _again(self, results: Results) -> Finding | None:
         found = results.get(RowsAgain)
         if found.place < 0 or found.share < self.work_share or found.passes < self.fewest_passes:
             return None

@@ -110,18 +110,19 @@ def _of_cell(found: UnusedGradients, ns: float) -> float | None:
 
 def _words(found: UnusedGradients, beyond: Intervals, scope: Scope) -> str:
     takes = f"{units.duration(beyond.total_ns)}, {units.percent(scope.share(beyond.total_ns))} of {scope.words}"
+    weights = units.plural(found.trained or 0, "weight")
     if found.ended:
         share = _of_cell(found, beyond.total_ns)
         if share is not None:
-            takes = f"{units.percent(beyond.total_ns / found.steps_ns)} of these steps, {units.percent(share)} of the cell"
+            of_steps = units.percent(beyond.total_ns / found.steps_ns)
+            takes = f"{of_steps} of these steps, {units.percent(share)} of the cell"
         return (
-            f"A backward pass fills {found.filled:.0f} gradients, the optimizers that still step have "
-            f"{units.plural(found.trained or 0, 'weight')}: another one has made its last step before. Its gradients take at least {takes}."
+            f"A backward pass fills {found.filled:.0f} gradients, the optimizers that still step have {weights}: "
+            f"another one has made its last step before. Its gradients take at least {takes}."
         )
     return (
-        f"A backward pass fills {found.filled:.0f} gradients, the optimizers have "
-        f"{units.plural(found.trained or 0, 'weight')}. If the weights nearest to the loss are the ones that are trained, the gradients after the first "
-        f"{found.trained} take {takes}."
+        f"A backward pass fills {found.filled:.0f} gradients, the optimizers have {weights}. If the weights nearest to "
+        f"the loss are the ones that are trained, the gradients after the first {found.trained} take {takes}."
     )
 
 
