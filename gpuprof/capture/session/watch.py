@@ -330,14 +330,14 @@ class Watch:
 
     def _follow_the_work(self) -> None:
         """Tell the look where a cell without steps is; record anew where it does something else than was recorded."""
-        if self._steps.seen or not self._window.over_in_the_cell or self._look.installed:
+        if self._steps.seen or not self._window.over_in_the_cell:
             return
-        found = self._main_line.ask(0)
-        for was in found:
-            self._look.found_at(was.path)
         over = self._window.ended_by == "even work" and self._ahead.without(self._steps.seen)
-        if over and any(self._even_lines.elsewhere(was.at_ns, was.place) for was in found):
-            self._window.record_again()
+        for was in self._main_line.ask(0):
+            self._look.found_at(was.path)
+            if over and self._even_lines.elsewhere(was.at_ns, was.place) and not self._look.installed:
+                self._window.record_again()
+                return
 
     def _recorded_step_ended(self) -> None:
         if (heap := self._heap_at_steps.bytes_if_due()) is not None:
