@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuprof import units
 from gpuprof.analyses.accounts.cell_memory import CellMemory
 from gpuprof.analyses.accounts.memory_by_phase import BY_GRAPHS, MemoryByPhase, PlaceGrowth
+from gpuprof.analyses.accounts.phase import Phase
 from gpuprof.analyses.accounts.run_kind import KindOfRun, RunKind
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
@@ -83,7 +84,9 @@ def _of_process(trace: Trace, results: Results) -> str:
 
 def _phase_of(grown: PlaceGrowth) -> str:
     phase, most = grown.phases[0] if grown.phases else (None, 0)
-    return f", most of it in {phase.value}" if phase is not None and most >= _MOST * grown.grown_bytes else ""
+    if phase is None or phase is Phase.OTHER or most < _MOST * grown.grown_bytes:
+        return ""
+    return f", most of it in {phase.value}"
 
 
 def _kept(grown: PlaceGrowth) -> str:

@@ -154,7 +154,7 @@ def _by_default(
             "distribution."
         ),
         saving=_of_checks(results, sampled),
-        leave_it="Leave it while parameters may be out of their range.",
+        leave_it="Leave them on while parameters may be out of range.",
     )
 
 

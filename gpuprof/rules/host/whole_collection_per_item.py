@@ -73,8 +73,8 @@ _CHANGES = {
     "for many items in one call, where they may get other random numbers.",
     Family.ORDER: "Draw only what is used, with a generator (`np.random.default_rng().choice(n, k, replace=False)`, "
     "`random.sample`), or shuffle `{name}` once for each pass and take its parts one after another.",
-    Family.MEMBERS: "Where the same question comes again (`np.setdiff1d` for each user, say), keep the answers in a "
-    "dict, made once, before the loop. To ask whether single items are in `{name}`, make a set of it once.",
+    Family.MEMBERS: "If the same call comes again, such as `np.setdiff1d` for each user, keep its results in a dict "
+    "that is made once, before the loop. To test whether single items are in `{name}`, make a set of it once.",
     Family.JOIN: "Append the new rows to a list, and join them once, after the loop.",
     Family.TOTAL: "Go through `{name}` once and keep the running total: add each item to the total of the items before "
     "it (`itertools.accumulate`, `np.cumsum`), or from the end for totals of what follows, as with discounted rewards: "
@@ -87,7 +87,7 @@ _CHANGES = {
     "loop.",
 }
 _LEAVE = {
-    Family.WALK: "Leave it when positions have to count from the oldest item on.",
+    Family.WALK: "Leave it when positions must count from the oldest item.",
 }
 _SEARCH_GROWING = (
     "Keep a set beside `{name}` (a dict where positions are asked), add to it wherever `{name}` gets longer, and look "

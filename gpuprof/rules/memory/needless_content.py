@@ -201,13 +201,14 @@ def last_few(kept: KeptTensors, last: LastItems) -> NeedlessMemory:
     return NeedlessMemory(
         kept,
         round(kept.last_bytes * (1 - last.number / items)),
-        True,
+        # a later cell may read a name of the notebook
+        kept.function is not None,
         f"{names} {'hold' if several else 'holds'} {units.size(kept.last_bytes)}, of which only {what} "
         f"{'are' if last.number > 1 else 'is'} read",
         f"{'They grow' if several else 'It grows'} with each turn of a loop, to {units.count(items)} items"
         f"{' each' if several else ''}. All that is read of {'them' if several else 'it'}, at line "
         f"{', '.join(map(str, last.lines))}, is `[-{last.text}:]`.",
         f"Drop what is no longer read, after each `append`: {drops}.",
-        "Leave it when a later cell reads the items before.",
+        "Leave it when a later cell reads the earlier items.",
         last.lines,
     )

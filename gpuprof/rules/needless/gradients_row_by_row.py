@@ -81,10 +81,10 @@ class GradientsRowByRow(Rule):
             change=(
                 f"Compute all rows in one backward pass in place of the loop at {where}: "
                 f"`(gradient,) = torch.autograd.grad(out.sum(), x{_graph(results, found)})`, where `out` is what these "
-                "passes begin at, for all rows, and `x` its input, with `x.requires_grad_()` before `out` is computed. "
-                "`gradient` has the shape of `x`: the derivatives of each row by its own input. Where `out` has "
-                "several columns, use `out[:, j].sum()` for each column `j`. For gradients of the weights per sample "
-                "use `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)`, with "
+                "passes start from, for all rows, and `x` its input, with `x.requires_grad_()` before `out` is "
+                "computed. `gradient` has the shape of `x`: the derivatives of each row by its own input. If `out` "
+                "has several columns, use `out[:, j].sum()` for each column `j`. For gradients of the weights per "
+                "sample use `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)`, with "
                 '`randomness="different"` where the model has dropout.'
             ),
         )

@@ -160,14 +160,14 @@ def _from_here(results: Results, begins: int, taken_at: int) -> str:
         return f"Select {part} before line {computed.line} computes the whole, not after it.{late}"
     return (
         f"Select {part} before line {found.call} calls `{found.function}()`, whose line {computed.line} computes the "
-        f"whole, not after it: hand it only what the part needs. Where that is no index of its inputs, compute the "
+        f"whole, not after it: pass it only what the part needs. Where that is no index of its inputs, compute the "
         f"part in a function of its own; other calls of `{found.function}()` stay as they are.{late}"
     )
 
 
 def _late_words(lines: tuple[int, ...]) -> str:
     several = f"Lines {', '.join(map(str, lines[:-1]))} and {lines[-1]} make" if len(lines) > 1 else ""
-    return f"{several or f'Line {lines[0]} makes'} the index: move that up, with the shape of what goes in."
+    return f"{several or f'Line {lines[0]} makes'} the index: move that up, and take the shape from the input."
 
 
 def _example(name: str) -> str:

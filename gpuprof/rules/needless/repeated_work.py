@@ -221,8 +221,8 @@ def _inner(results: Results, chain: Chain, place: int) -> str:
     where = line_words(results.get(LookedLines).line(place))
     name = chain.names[0].rpartition("::")[2]
     return (
-        f" The result of {where} is another one each time: what repeats is on the way to it, in what it calls "
-        f"(`{name}`). Keep that, or begin with the result before, where one follows from the other."
+        f" The result of {where} differs each time. What repeats is an intermediate result in what it calls "
+        f"(`{name}`). Keep that one, or compute each result from the previous one if it follows from it."
     )
 
 

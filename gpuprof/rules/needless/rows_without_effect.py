@@ -156,6 +156,6 @@ def _handed(results: Results, found: IdleRows) -> str:
     if way is None or not way.function:
         return ""
     return (
-        f" `{way.function}()` does not know `{labels}`: hand it the mask in line {way.call}, as an argument that other "
+        f" `{way.function}()` does not know `{labels}`: pass it the mask in line {way.call}, as an argument that other "
         "calls leave out (`keep=None`)."
     )

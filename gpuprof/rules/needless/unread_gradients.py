@@ -119,7 +119,7 @@ def _detach(results: Results, places: Sequence[UnreadPlace], *, shown: bool) -> 
     loss, given = at(results, places[0].place), f" from {lines}" if lines else ""
     if shown:
         return f"Compute what the loss at {loss} gets{given} without a graph, as the diff does."
-    head = f"Detach what the loss at {loss} gets{given}, where it is handed on: `model(x.detach())`"
+    head = f"Detach what the loss at {loss} gets{given}, where it is passed on: `model(x.detach())`"
     if not alone:
         return f"{head}. Not within {lines}: other gradients through it are used." if lines else f"{head}."
     frozen = "" if lines else " Call `.requires_grad_(False)` on parts that this loss does not train."

@@ -89,9 +89,9 @@ class GradientsUnused(Rule):
                 "backward_passes": found.passes,
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(beyond), ranges_ns=worst(beyond)),
-            change="Call `.requires_grad_(False)` on the part that is not trained, before the cell comes to this "
-            "training; where other code trains that part, `.requires_grad_(True)` before it. Where nothing that is "
-            "trained comes before that part, run it under `torch.no_grad()`; if its inputs stay the same from epoch to "
+            change="Call `.requires_grad_(False)` on the part that is not trained, before this training starts. "
+            "If other code trains that part later, call `.requires_grad_(True)` before it. If nothing that is trained "
+            "comes before that part, it can run under `torch.no_grad()`. If its inputs stay the same from epoch to "
             "epoch, compute its outputs once.",
             saving=_saving(results, found, beyond, scope),
         )

@@ -151,3 +151,9 @@ def test_of_lists_that_grow_the_last_items_are_read() -> None:
     few = (HolderLevel(kind="list", items=8, step="[…]"), TENSORS[1])
     assert check(PAIRS, "steps in minimise()", kind="frame", levels=few) is None
     assert check(PAIRS.replace("return x", "return steps"), "steps in minimise()", kind="frame", levels=TENSORS) is None
+
+
+def test_a_later_cell_may_read_a_list_of_the_notebook() -> None:
+    source = "steps = []\nfor turn in range(500):\n    steps.append(step(x, steps[-1:]))\n"
+    assert found(source, "steps", kind="global", levels=TENSORS).severity is Severity.LOW
+    assert found(PAIRS, "steps in minimise()", kind="frame", levels=TENSORS).severity is Severity.HIGH

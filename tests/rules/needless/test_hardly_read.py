@@ -193,12 +193,12 @@ def step():
 def test_what_chooses_the_part_has_to_be_known_there() -> None:
     told = said(CROPS).change
     assert "Select the part, `[z:z + 4, y:y + 4]`, before line 6 calls `augment()`, whose line 4 computes" in told
-    assert told.endswith("Line 7 makes the index: move that up, with the shape of what goes in.")
+    assert told.endswith("Line 7 makes the index: move that up, and take the shape from the input.")
 
 
 def test_in_the_same_function_the_index_moves_up() -> None:
     source = CROPS.replace("augment(volume)", "(volume * 1.1).clamp(0, 1)")
     assert said(source).change == (
         "Select the part, `[z:z + 4, y:y + 4]`, before line 6 computes the whole, not after it. Line 7 makes the "
-        "index: move that up, with the shape of what goes in."
+        "index: move that up, and take the shape from the input."
     )

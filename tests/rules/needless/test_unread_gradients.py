@@ -111,7 +111,7 @@ def test_each_of_two_models_in_its_own_way() -> None:
 def test_what_another_loss_goes_back_through_keeps_its_graph() -> None:
     """One batch of the generator for both losses."""
     change = told(gan("fake", "fake").replace("d_loss.backward()", "d_loss.backward(retain_graph=True)")).change
-    assert change.startswith("Detach what the loss at line 12 gets from line 10, where it is handed on: `model(x.det")
+    assert change.startswith("Detach what the loss at line 12 gets from line 10, where it is passed on: `model(x.det")
     assert "Not within line 10: other gradients through it are used." in change
 
 
