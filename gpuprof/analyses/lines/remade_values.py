@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 from gpuprof.analyses.basics.result import Result, Results
+from gpuprof.analyses.lines.same_inputs import SameInputs, inputs_of
 from gpuprof.analyses.lines.sampled_calls import SampledCalls
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.lines.value_makers import ValueMaker, bare_name, makers
@@ -33,7 +34,10 @@ class RemadeValue:
     `call`: what it calls for longest, as it is written; `of_object`: that is a method of a variable's. `handed_to`: the
     function whose argument it is. `cell_lines`:
     the lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere
-    those that led to it.
+    those that led to it. `inputs`: the variables that it depends on, where these were seen instead of `names`: in
+    `made` calls, with `contents` contents. `often`: nearly each look saw another one. `needed`: how
+    many there are likely to be in all. `led_by`: all lines of the
+    profiled cell that it was called from.
     """
 
     file: str
@@ -53,12 +57,17 @@ class RemadeValue:
     share: float
     during: Intervals
     cell_lines: tuple[int, ...]
+    inputs: tuple[str, ...] = ()
+    often: bool = False
+    needed: int = 0
+    led_by: frozenset[int] = frozenset()
 
     @property
     def again(self) -> float:
         """Which part of the objects had been made before, 0..1: nearly all where each look saw another one, since most
         are made between two looks."""
-        return 1 - self.contents / (self.made if self.made < _OFTEN * self.contents else self.made**2)
+        few = self.made < _OFTEN * self.contents and not self.often
+        return 1 - max(self.contents, self.needed) / (self.made if few else self.made**2)
 
 
 @dataclass(frozen=True)
@@ -82,45 +91,80 @@ class RemadeValues(Result):
             scopes[each.file, each.function, each.first].append(each)
         found = [
             value
-            for (file, function, first), seen in scopes.items()
+            for (file, *_), seen in scopes.items()
             if file in sources
-            for value in _remade(reader, file, makers(sources[file], function, first), seen)
+            for value in _of_function(reader, (sources[file], *sources.values()), seen)
         ]
         return cls(tuple(sorted(found, key=lambda each: -each.ns)), stretches.total_ns)
 
 
-def _remade(
-    reader: SampledCalls, file: str, ways: Iterable[ValueMaker], seen: Sequence[MadeValue]
-) -> Iterator[RemadeValue]:
+def _of_function(reader: SampledCalls, trees: Sequence[ast.Module], seen: Sequence[MadeValue]) -> Iterator[RemadeValue]:
+    """`trees`: its own text first, and all."""
     # where several statements give a name values, all of these were seen together
-    by_name = {each.name: each for each in seen}
-    for each in ways:
+    by_name, scope = {each.name: each for each in seen}, seen[0]
+    for each in makers(trees[0], scope.function, scope.first):
         known = [by_name[name] for name in each.names if name in by_name]
-        if len(known) < len(each.names) or not _is_remade(known):
-            continue
-        time = reader.time(file, each.first, each.last, each.called if each.handed_on else ())
-        share = time.ns / max(reader.total_ns, 1)
-        if share < _LEAST_SHARE:
-            continue
-        call = max(each.calls, key=lambda call: time.called.get(bare_name(call), 0.0))
-        yield RemadeValue(
-            *reader.file(file),
-            function=each.function,
-            first=each.first,
-            last=each.last,
-            names=each.names,
+        if len(known) == len(each.names) and _is_remade(known):
+            yield from _made_again(reader, scope, each, known)
+        elif inputs := inputs_of(trees, each, scope.first, seen):
+            yield from _from_the_same(reader, scope, each, inputs)
+
+
+def _made_again(
+    reader: SampledCalls, scope: MadeValue, maker: ValueMaker, known: Sequence[MadeValue]
+) -> Iterator[RemadeValue]:
+    """Its results were seen."""
+    for value in _statement(reader, scope, maker):
+        yield replace(
+            value,
             kind=max(known, key=lambda each: each.bytes).kind,
-            call=ast.unparse(call.func),
-            of_object=_object(call),
-            handed_to=known[0].function if each.handed_on else "",
             made=min(each.made for each in known),
             contents=max(each.contents for each in known),
             bytes=sum(each.bytes for each in known),
-            ns=time.ns,
-            share=share,
-            during=time.during,
-            cell_lines=time.cell_lines,
         )
+
+
+def _from_the_same(
+    reader: SampledCalls, scope: MadeValue, maker: ValueMaker, inputs: SameInputs
+) -> Iterator[RemadeValue]:
+    """What it computes from was seen."""
+    for value in _statement(reader, scope, maker):
+        yield replace(
+            value,
+            made=inputs.calls,
+            contents=inputs.contents,
+            inputs=inputs.names,
+            often=inputs.often,
+            needed=inputs.needed,
+            led_by=reader.led_by(scope.file, range(maker.first, maker.last + 1)),
+        )
+
+
+def _statement(reader: SampledCalls, scope: MadeValue, maker: ValueMaker) -> Iterator[RemadeValue]:
+    """Where it takes 1% of the cell."""
+    time = reader.time(scope.file, maker.first, maker.last, maker.called if maker.handed_on else ())
+    share = time.ns / max(reader.total_ns, 1)
+    if share < _LEAST_SHARE:
+        return
+    call = max(maker.calls, key=lambda call: time.called.get(bare_name(call), 0.0))
+    yield RemadeValue(
+        *reader.file(scope.file),
+        function=maker.function,
+        first=maker.first,
+        last=maker.last,
+        names=maker.names,
+        kind="",
+        call=ast.unparse(call.func),
+        of_object=_object(call),
+        handed_to=scope.function if maker.handed_on else "",
+        made=0,
+        contents=0,
+        bytes=0,
+        ns=time.ns,
+        share=share,
+        during=time.during,
+        cell_lines=time.cell_lines,
+    )
 
 
 def _is_remade(known: Sequence[MadeValue]) -> bool:

@@ -63,6 +63,18 @@ class SampledCalls:
         spent = np.bincount(self._stretches.node[rows], lasted, len(within)) if len(rows) else np.zeros(len(within))
         return CalledTime(int(lasted.sum()), during, *self._lines_and_calls(spent, own))
 
+    def led_by(self, file: str, lines: Collection[int]) -> frozenset[int]:
+        """The lines of the profiled cell that these lines of the code were called from, or are."""
+        numbers = [row for row, each in enumerate(self._files) if each.filename == file]
+        own = np.isin(self._nodes["sampled_file"], numbers) & np.isin(self._nodes["line"], list(lines))
+        found = set[int]()
+        for row in np.flatnonzero(own).tolist():
+            while row >= 0:
+                if self._is_cell(row):
+                    found.add(int(self._nodes["line"][row]))
+                row = int(self._nodes["parent"][row])
+        return frozenset(found)
+
     def _bare(self, row: int) -> str:
         return self._functions[int(self._nodes["function"][row])].rpartition(".")[2]
 

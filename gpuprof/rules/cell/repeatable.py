@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterator
 
 from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.effects import has_effects
@@ -13,11 +14,15 @@ from gpuprof.rules.cell.pure_calls import words
 _VARIES = re.compile(
     r"rand|shuffl|sampl|choice|permut|seed|noise|draw|augment|bootstrap|dropout|jitter|perturb|normal$|uniform|poisson|"
     r"binomial|gauss|bernoulli|multinomial|exponential$|forest|(?<!kd)(?<!kd_)(?<!ball)tree|boost|mlp|kmeans|tsne|sgd|bagging|isolation|mixture|"
-    r"nmf|truncatedsvd|umap|train_test_split|iterative|perf_counter|^time|clock|^now$|today|uuid|input|open|read|load|download|"
+    r"nmf|truncatedsvd|umap|train_test_split|iterative|perf_counter|^time|clock|^now$|today|uuid|input|download|"
     r"request|^next$|^iter$|generator|rng|simulat|rollout|explore|sleep|measure|bench|synchronize|eval$|exec|globals|"
     r"locals|getattr|setattr|vars",
     re.IGNORECASE,
 )
+_FILES = re.compile(r"open|read|load", re.IGNORECASE)
+_WRITING = ("w", "wb", "a", "ab", "r+", "rb+", "w+", "x")
+_FILE_LIBRARIES = words("base64 bz2 gzip h5py imageio io lzma pathlib pickle PIL soundfile tifffile zipfile zlib")
+_WRITES = re.compile(r"save|write|dump$|^to_(csv|parquet|pickle|hdf|json|feather)$", re.IGNORECASE)
 _SEEDS = ("random_state", "seed")
 _LIBRARIES = words(
     """
@@ -176,12 +181,12 @@ class Repeatable:
         name = dotted(call.func)
         last = call.func.attr if isinstance(call.func, ast.Attribute) else name
         seeded = _is_seeded(call)
-        if has_effects(call, self._functions) or (_VARIES.search(last) and not seeded):
+        if has_effects(call, self._functions) or (self._varies(last) and not seeded):
             return False
         root = name.partition(".")[0]
         if root in self._modules and root not in self._values:
             full = self._modules[root] + name[len(root) :]
-            unsteady = (_VARIES.search(full) and not seeded) or _STATEFUL.search(full)
+            unsteady = (self._varies(full) and not seeded) or _STATEFUL.search(full)
             return full.partition(".")[0] in _LIBRARIES and not unsteady
         if isinstance(call.func, ast.Name):
             if name in self._functions and name not in self._values:
@@ -189,6 +194,10 @@ class Repeatable:
             return name in _BUILTINS and name not in self._values
         # a method of an object of the text's own classes may do anything
         return isinstance(call.func, ast.Attribute) and last not in self._methods and not self._is_generator(root)
+
+    def _varies(self, name: str) -> bool:
+        """Whether the name sounds like something that gives another result each time: files may have changed."""
+        return bool(_VARIES.search(name) or _FILES.search(name))
 
     def _is_data(self, name: str, depth: int) -> bool:
         if name in self._values:
@@ -219,6 +228,77 @@ class Repeatable:
         """What it draws are arrays."""
         value = self._values.get(name)
         return isinstance(value, ast.Call) and dotted(value.func).endswith(_GENERATORS)
+
+
+class RepeatableReads(Repeatable):
+    """Files give the same each time, too. Objects of the text, and what they hold, are only called where their methods
+    are steady: a transform that is kept may be random."""
+
+    def __init__(self, tree: ast.Module):
+        super().__init__(tree)
+        functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+        self._bodies = {each.name: each for each in functions}
+        self._loops = [each for each in ast.walk(tree) if isinstance(each, ast.For | ast.While)]
+        self._opened = set[str]()
+        for each in ast.walk(tree):
+            value = each.context_expr if isinstance(each, ast.withitem) else getattr(each, "value", None)
+            if isinstance(each, ast.withitem | ast.Assign) and isinstance(value, ast.Call) and _is_of_files(value):
+                self._opened |= _stored(each)
+
+    def written_beside(self, lines: Collection[int]) -> bool:
+        """Whether a loop around any of these lines of the text writes files, itself or by functions of the text."""
+        around = [each for each in self._loops if any(each.lineno <= line <= (each.end_lineno or 0) for line in lines)]
+        calls = [call for each in around for call in _calls(each)]
+        inside = [self._bodies[name] for each in calls if (name := _last(each)) in self._bodies]
+        return any(
+            _WRITES.search(_last(each)) for each in (*calls, *(call for each in inside for call in _calls(each)))
+        )
+
+    def reads_files(self, node: ast.AST) -> bool:
+        """Whether it, or what it calls of the text, opens or reads one."""
+        calls = list(_calls(node))
+        bodies = [self._bodies[name] for each in calls if (name := _last(each)) in self._bodies]
+        return any(_is_of_files(each) for each in (*calls, *(call for each in bodies for call in _calls(each))))
+
+    def _is_steady_call(self, call: ast.Call, around: list[ast.AST], depth: int) -> bool:
+        name, last = dotted(call.func), _last(call)
+        if isinstance(call.func, ast.Name) and name in self._functions:
+            return not self._functions[name].decorator_list and super()._is_steady_call(call, around, depth)
+        if isinstance(call.func, ast.Attribute) and root(call.func) == "self":
+            return self._is_steady_method(call, depth)
+        return self._reads_whole(call) if _FILES.search(last) else super()._is_steady_call(call, around, depth)
+
+    def _varies(self, name: str) -> bool:
+        return bool(_VARIES.search(name))
+
+    def _is_steady_method(self, call: ast.Call, depth: int) -> bool:
+        method = self._bodies.get(_last(call)) if _last(call) in self._methods else None
+        if method is None or method.decorator_list or depth >= _DEEPEST or dotted(call.func).count(".") != 1:
+            return False
+        steady = all(self.is_steady(each, depth + 1) for each in method.body)
+        return steady and not has_effects(method, self._functions)
+
+    def _reads_whole(self, call: ast.Call) -> bool:
+        """`np.load(path)`, `open(path)`, `file.read()` of a file that the text opens each time: what stays open goes on
+        from where it was."""
+        given = (*call.args, *(each.value for each in call.keywords))
+        if any(isinstance(each, ast.Constant) and each.value in _WRITING for each in given):
+            return False
+        start = dotted(call.func).partition(".")[0]
+        library = self._modules.get(start, "").partition(".")[0]
+        return library in _LIBRARIES | _FILE_LIBRARIES or start in self._opened or dotted(call.func) == "open"
+
+
+def _is_of_files(call: ast.Call) -> bool:
+    return bool(_FILES.search(_last(call)))
+
+
+def _last(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Call))
 
 
 def changed_by(call: ast.Call) -> set[str]:

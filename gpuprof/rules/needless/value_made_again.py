@@ -16,11 +16,13 @@ What to do
 
 When to leave it
     When the values differ at other times than those that were looked at, or the call does something else that is
-    needed: it resets a simulation, it waits for a device. A cell that times its calls repeats them on purpose.
+    needed: it resets a simulation, it waits for a device. When what is kept does not fit into memory. A cell that times
+    its calls repeats them on purpose.
 """
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from gpuprof import units
@@ -30,12 +32,14 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.lines.remade_values import RemadeValue, RemadeValues
 from gpuprof.analyses.lines.statements import imported_names
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_bindings import LIBRARIES
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.effects import seeds
+from gpuprof.rules.cell.repeatable import RepeatableReads
 from gpuprof.rules.cell.timed_calls import times_its_calls
 from gpuprof.rules.saving.scope import graded, worst
 
@@ -64,7 +68,8 @@ class ValueMadeAgain(Rule):
                 "samples of the cell’s stack",
                 "Profile the cell with `%%gpuprofile`; `gpuprof doctor` tells why none were taken.",
             )
-        value = max(found.values, key=lambda each: each.again * each.share, default=None)
+        values = (each for each in found.values if not each.inputs or _gives_the_same(results, each))
+        value = max(values, key=lambda each: each.again * each.share, default=None)
         if value is None or value.again * value.share < self.work_share:
             return None
         share, text = value.again * value.share, _named(value)
@@ -94,12 +99,18 @@ def _explanation(value: RemadeValue, text: str) -> str:
     where = f"{_line(value)}{f' in `{value.function}`' if value.function else ''}"
     # of what is handed on only the call is meant, not the line
     subject = f"in {where}, `{value.call}`" if value.handed_to else f"{where} (mostly `{value.call}`)"
+    takes = f"{_capital(subject)} takes {units.duration(value.ns)}, {units.percent(value.share)} of the cell."
+    if value.inputs:
+        depend = "depends" if len(value.names) == 1 else "depend"
+        return (
+            f"{takes} {_capital(text)} {depend} on {_inputs(value)} alone. In {value.made} calls that were looked at, "
+            f"{_inputs(value)} had only {units.plural(value.contents, 'different value')}."
+        )
     was = "was" if len(value.names) == 1 else "were"
     several = f"with only {value.contents} different contents"
     contents = "always with the same content" if value.contents == 1 else several
     return (
-        f"{_capital(subject)} takes {units.duration(value.ns)}, {units.percent(value.share)} of the cell. "
-        f"{_capital(text)} {was} computed at least {value.made} times, {contents} "
+        f"{takes} {_capital(text)} {was} computed at least {value.made} times, {contents} "
         f"({value.kind}, {units.size(value.bytes)})."
     )
 
@@ -125,7 +136,7 @@ def _is_of_data(results: Results, value: RemadeValue) -> bool:
     """Whether it is a function, or a method of data or of a library's object: another object may keep a state."""
     stacks = results.context.stacks
     files = stacks.files if stacks else ()
-    if not value.of_object or value.of_object in LIBRARIES:
+    if value.inputs or not value.of_object or value.of_object in LIBRARIES:
         return True
     if any(value.of_object in imported_names(source) for source in _sources(results)):
         return True
@@ -136,7 +147,28 @@ def _is_of_data(results: Results, value: RemadeValue) -> bool:
     return bool(kinds) and all(kind.startswith(_DATA) for kind in kinds)
 
 
+def _gives_the_same(results: Results, value: RemadeValue) -> bool:
+    """Whether the text says that the statement gives the same for the same inputs, with no file written meanwhile."""
+    cell, stacks = results.context.cell, results.context.stacks
+    other = [each.source for each in (stacks.files if stacks else ()) if each.filename == value.file]
+    source = other[0] if other else cell.source if cell and not value.file else ""
+    tree, around = parsed(source), parsed(cell.source if cell else "")
+    statements = (each for each in ast.walk(tree) if isinstance(each, ast.Assign)) if tree is not None else ()
+    made = next((each.value for each in statements if each.lineno == value.first), None)
+    if tree is None or made is None:
+        return False
+    known = RepeatableReads(tree)
+    if around is not None and known.reads_files(made) and RepeatableReads(around).written_beside(value.led_by):
+        return False
+    return known.is_steady(made)
+
+
 def _change(value: RemadeValue, text: str) -> str:
+    if value.inputs:
+        return (
+            f"Keep {text} for each value of {_inputs(value)}: in a dict, or with `functools.cache` where all arguments "
+            "are numbers, strings or tuples of them. Do not change in place what is kept."
+        )
     if value.contents == 1:
         return f"Compute {text} once, before the loop that repeats it, and pass it on."
     kept = units.size(value.contents * value.bytes)
@@ -172,6 +204,10 @@ def _edit(source: str, lines: tuple[int, ...]) -> str | None:
     from gpuprof.code_edits.loops.hoisted import move_before_loop
 
     return move_before_loop(source, lines)
+
+
+def _inputs(value: RemadeValue) -> str:
+    return " and ".join(f"`{each}`" for each in value.inputs)
 
 
 def _named(value: RemadeValue) -> str:

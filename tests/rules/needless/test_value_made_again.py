@@ -6,11 +6,13 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
+from gpuprof.model.context import Cell
 from gpuprof.model.operands import MadeValue, Operand, Operands
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
+from tests.rules.cases.host.costly_call_per_item import MODEL, library
 from tests.rules.cases.needless.value_made_again import SOURCE, trials, value
-from tests.support.trace_builder import CELL_FILE
+from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
 
 def found(*values: MadeValue, source: str = SOURCE, **context: object) -> Finding:
@@ -92,3 +94,83 @@ def test_what_seeds_generators_on_the_way(line: str, said: bool) -> None:
 def test_a_cache_takes_only_what_has_a_hash() -> None:
     change = found(value(contents=4)).change
     assert "or, where all arguments are numbers, strings or tuples of them, with `functools.cache`." in change
+
+
+SHARDS = """import numpy as np
+def load_case(path):
+    with np.load(path) as archive:
+        return archive["image"]
+
+class Slices:
+    def __init__(self, paths):
+        self.paths = paths
+    def __getitem__(self, i):
+        case, z = divmod(i, 40)
+        image = load_case(self.paths[case])
+        return image[z]
+
+train = loader(Slices(paths))
+for epoch in range(3):
+    for x in train:
+        step(x)
+"""
+LOAD = library("numpy/lib/_npyio_impl.py", "load")
+LOADS = '    with np.load(path) as archive:\n        return archive["image"]'
+
+
+def shards(source: str = SHARDS) -> Finding | None:
+    """Of a cell of 1 s, 400 ms of it in line 11, which line 16 leads to."""
+    builder = TraceBuilder().operator("aten::mm", 0, 5)
+    builder.stack(0, 400_000, (CELL_FILE, "<module>", 16), (CELL_FILE, "Slices.__getitem__", 11), LOAD)
+    builder.stack(400_000, 600_000, (CELL_FILE, "<module>", 17), MODEL)
+    looks = {"i": 20, "case": 4, "z": 12}
+    seen = [
+        value(function="__getitem__", first=9, name=name, contents=contents, looks=20, made=20)
+        for name, contents in looks.items()
+    ]
+    cell = Cell(source=source, filename=CELL_FILE)
+    answer = rule("value_made_again").check(Results(builder.context(cell=cell, made_values=tuple(seen)).build()))
+    assert answer is None or isinstance(answer, Finding)
+    return answer
+
+
+def test_a_file_that_is_read_for_each_of_its_parts() -> None:
+    finding = shards()
+    assert finding is not None and finding.severity is Severity.HIGH
+    assert "`image` depends on `case` alone. In 20 calls that were looked at, `case` had only 4 different values." in (
+        finding.explanation
+    )
+    assert finding.change.startswith("Keep `image` for each value of `case`: in a dict")
+    assert finding.saving is not None and finding.saving.share == pytest.approx(0.396)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    rows = tables[path]\n    return rows.sample(4)",
+        "    size = path\n    return rng.normal(size=size)",
+        "    image = np.load(path)\n    return augment(image)",
+        "    history.append(path)\n    return np.load(path)",
+        "    tables[path] = np.load(path)\n    return tables[path]",
+        "    mode = 'w'\n    return open(path, 'w')",
+        "    handle.seek(path)\n    return handle.read(9)",
+    ],
+)
+def test_another_call_may_give_something_else(text: str) -> None:
+    assert LOADS.count("\n") == text.count("\n") and shards(SHARDS.replace(LOADS, text)) is None
+
+
+def test_files_that_are_written_meanwhile() -> None:
+    assert shards(SHARDS.replace("        step(x)", "        np.save(paths[0], step(x))")) is None
+    assert shards(SHARDS + "for each in paths:\n    np.save(each, 1)\n") is not None
+
+
+def test_what_is_kept_already() -> None:
+    decorated = SHARDS.replace("def load", "@functools.cache\ndef load").replace("\n\nclass", "\nclass")
+    assert shards(decorated) is None and shards(decorated.replace("@functools.cache", "")) is not None
+    method = SHARDS.replace("load_case(self.paths[case])", "self.load_case(self.paths[case])")
+    assert shards(method) is None
+    assert (
+        shards(method.replace("train = ", "    def load_case(self, path):\n        return np.load(path)\n\ntrain = "))
+        is not None
+    )
