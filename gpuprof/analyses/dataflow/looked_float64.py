@@ -68,9 +68,18 @@ class LookedFloat64(Result):
             weights_share=float(spent[weighted].sum()) / total,
             widened=_widened(trace, graph, large),
             places=tuple(each for each in places if each >= 0),
-            solvers=any(name.startswith(_SOLVERS) and not name.startswith(_NO_SOLVERS) for name in names),
+            solvers=any(
+                name.startswith(_SOLVERS) and not name.startswith(_NO_SOLVERS) for name in (*names, *_others(trace))
+            ),
             chosen=any(_DEFAULT.search(text) for _, text in notebook_sources(trace)),
         )
+
+
+def _others(trace: Trace) -> tuple[str, ...]:
+    """The names of the recorded operators, where the look saw a part of an iteration: it may have missed some."""
+    look = trace.context.look
+    whole = look is not None and look.operators_share is not None
+    return () if whole else tuple(np.unique(trace.names_of(trace.operators)))
 
 
 def _widened(trace: Trace, graph: ValueGraph, double: Array) -> tuple[int, ...]:

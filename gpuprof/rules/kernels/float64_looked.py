@@ -17,8 +17,8 @@ from gpuprof.analyses.lines.float64_lines import Float64Lines
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.base.finding import Finding, Severity, Where
 from gpuprof.rules.cell.cell_bindings import dotted
-from gpuprof.rules.needless.looked import cell_lines, line_words, without_look
-from gpuprof.rules.saving.of_looked_operators import valued
+from gpuprof.rules.needless.looked import IN_PART, cell_lines, line_words, without_look
+from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded
 
 # methods that a module has, and a tensor has not
@@ -33,9 +33,12 @@ _MOST_LINES = 3
 def judge_look(rule: str, results: Results, least_share: float, high_share: float) -> tuple[bool, Finding | None]:
     """Whether the look shows enough to judge, and what it shows of a model whose weights are fp64, or of fp32 numbers
     that become fp64 since they meet some."""
-    if without_look(rule, results) is not None:
-        return False, None
+    lacking = without_look(rule, results)
     found = results.get(LookedFloat64)
+    among = np.ones(len(results.get(ValueGraph).operators), bool)
+    # of a part of an iteration, by the samples of its lines
+    if lacking is not None and (share_of_cell(results, [found.rows], among) or 0.0) < least_share:
+        return False, None
     entries = results.get(Float64Lines)
     # what asks for double precision means it
     widened = found.widened if not entries.asked and found.share >= least_share else ()
@@ -64,7 +67,8 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
             "as long sums."
         ),
     )
-    among = np.ones(len(results.get(ValueGraph).operators), bool)
+    if lacking is not None:
+        finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
     saved = _SAVED + (_SAVED_OF_CONVOLUTIONS - _SAVED) * found.convolved
     judged = valued(results, finding, saved * found.share, [found.rows], among, part=saved)
     # a default that is set is a decision

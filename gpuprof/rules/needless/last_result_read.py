@@ -107,11 +107,13 @@ class LastResultRead(Rule):
 def _reading(result: LastResult, them: str) -> str:
     if result.every is None:
         return f"nothing reads {them} before the next iteration gives another one"
+    if result.of_object:
+        return f"is read in line {result.reader}, in one of {units.count(result.every)} iterations"
     return f"line {result.reader} lets only one of {units.count(result.every)} read {them}"
 
 
 def _change(result: LastResult, names: str, them: str) -> str:
-    if result.every is not None:
+    if result.every is not None and not result.of_object:
         return _under_condition(result)
     watch = f"To watch {names}, compute {them} every so many iterations, and print or keep the value there."
     lines = _moved(result)
@@ -154,6 +156,8 @@ def _moved(result: LastResult) -> str:
 def _edit(source: str, result: LastResult) -> str | None:
     from gpuprof.code_edits.loops.seldom_needed import compute_after_loop, compute_where_read
 
+    if result.of_object:
+        return None
     if result.every is not None and result.reader is not None:
         return compute_where_read(source, result.first, result.reader)
     return compute_after_loop(source, result.first) if result.reader is None else None

@@ -1,7 +1,7 @@
 """Which statements of a method compute, for each call of it in a loop, an attribute that is read only after the loop.
 
 `self.auc = roc_auc_score(...)` in `add`, which runs for each batch, and `self.auc` in `summary`, which runs for each
-epoch: the value can be computed where it is read. So can entries of an attribute (`self.norms[name] = norm(p)`) whose
+epoch or every hundred batches: the value can be computed where it is read. So can entries of an attribute (`self.norms[name] = norm(p)`) whose
 keys are the same in each call: constants, or those of a loop over what the object has.
 """
 
@@ -19,6 +19,7 @@ from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
 from gpuprof.rules.reads.last_results import LastResult
+from gpuprof.rules.reads.seldom_read import seldom_conditions
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
@@ -55,6 +56,7 @@ class _MethodText:
     """Loops and calls by where they stand in a text."""
 
     def __init__(self, tree: ast.Module):
+        self._tree = tree
         self._nodes = list(ast.walk(tree))
         self._parent = {inner: node for node in self._nodes for inner in ast.iter_child_nodes(node)}
         self._calls = [each for each in self._nodes if isinstance(each, ast.Call)]
@@ -86,15 +88,17 @@ class _MethodText:
             assert isinstance(statement, ast.Assign)
             calls = [each for each in ast.walk(statement.value) if isinstance(each, ast.Call)]
             reads = self._reads(target.attr, method, methods) if calls and len(statement.targets) == 1 else []
-            if not reads or not all(self._is_outside(each, loops) for each in reads):
+            inside = [each for each in reads if not self._is_outside(each, loops)]
+            every = min((self._seldom(each, writes) for each in inside), default=None)
+            if not reads or every == 0:
                 continue
             if self._depends(statement, method) or has_effects(statement.value, self._functions):
                 continue
             last, names = statement.end_lineno or statement.lineno, (dotted(target),)
-            loop, read = (min(each.lineno for each in found) for found in (loops, reads))
+            loop, read = (min(each.lineno for each in found) for found in (loops, inside or reads))
             known = only_known(statement.value, self._functions, self._modules)
             call = next((dotted(each.func) for each in calls if dotted(each.func)), "")
-            yield LastResult(statement.lineno, last, names, loop, call, known, read)
+            yield LastResult(statement.lineno, last, names, loop, call, known, read, every)
 
     def _attribute(self, target: ast.expr | None, method: _Method) -> ast.Attribute | None:
         """What is given a value, as a whole or all of its entries."""
@@ -161,6 +165,18 @@ class _MethodText:
             or any(within in self._around(loop) for loop in loops)
             or (within.name not in self._called_in(loops))
         )
+
+    def _seldom(self, read: ast.expr, writes: Sequence[ast.Call]) -> int:
+        """One of how many iterations reads it, by a condition of the one loop that calls the method; 0 where more may,
+        or where the condition lets the method run, too."""
+        loops = {loop for loop in map(self._loop, writes) if loop is not None}
+        around = self._around(read)
+        if len(loops) != 1 or not loops <= set(around):
+            return 0
+        conditions = seldom_conditions(self._tree, loops.pop())
+        own = {each for call in writes for each in self._around(call)}
+        tests = (each for each in around if isinstance(each, ast.If) and each not in own)
+        return max((conditions.get(each, 0) for each in tests), default=0)
 
     def _called_in(self, loops: Sequence[_Loop]) -> set[str]:
         """The bare names of what runs in these loops, as far as the text has it."""

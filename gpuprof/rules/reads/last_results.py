@@ -44,6 +44,11 @@ class LastResult:
     test: str | None = None
     after: int | None = None
 
+    @property
+    def of_object(self) -> bool:
+        """Whether it is an attribute, which a method gives a value."""
+        return any("." in each for each in self.names)
+
 
 @lru_cache(maxsize=16)
 def last_results(source: str) -> tuple[LastResult, ...]:

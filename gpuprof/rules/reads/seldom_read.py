@@ -41,7 +41,7 @@ def _of_tree(tree: ast.Module) -> Iterator[LastResult]:
     scopes = {id(node): each for each in ast.walk(tree) if isinstance(each, _Scope) for node in _own(each)}
     loads = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     for loop in ast.walk(tree):
-        conditions = _conditions(tree, loop) if isinstance(loop, _Loop) else {}
+        conditions = seldom_conditions(tree, loop) if isinstance(loop, _Loop) else {}
         if not conditions:
             continue
         assert isinstance(loop, _Loop)
@@ -71,7 +71,7 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own(each)
 
 
-def _conditions(tree: ast.Module, loop: _Loop) -> dict[ast.If, int]:
+def seldom_conditions(tree: ast.Module, loop: _Loop) -> dict[ast.If, int]:
     """The conditions of the loop itself that hold in one of so many iterations, as its counters say."""
     found = {}
     for each in loop.body:

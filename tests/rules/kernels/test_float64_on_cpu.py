@@ -14,6 +14,7 @@ from gpuprof.model.memory import Composition
 from gpuprof.model.trace import Trace
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import judge, rule
+from tests.rules.needless.test_looks_in_part import without_end
 from tests.support.look_builder import LookBuilder
 from tests.support.trace_builder import TraceBuilder
 
@@ -118,6 +119,16 @@ def looked(weights: str, *, source: str = "model = Net().double()", solver: bool
         if solver:
             look.operator("aten::linalg_cholesky_ex", 1, reads="z", makes="l", line=2, iteration=each)
     return look.build()
+
+
+def test_a_look_at_a_part_of_an_iteration_counts_by_samples_of_its_lines() -> None:
+    finding = found(without_end(looked("float64"), {1: 300, 2: 300, 90: 400}))
+    assert finding.severity is Severity.MEDIUM and "so the share of the cell comes from samples" in finding.explanation
+    assert finding.saving is not None and finding.saving.of_cell and finding.saving.share < 0.4
+    assert check(without_end(looked("float64", solver=True), {1: 300, 2: 300})) is None
+    for line_ms in ({}, {90: 1000}):
+        answer = check(without_end(looked("float64"), line_ms))
+        assert isinstance(answer, Abstention)
 
 
 def test_without_types_the_close_look_tells_them() -> None:

@@ -18,7 +18,11 @@ from tests.support.trace_builder import CELL_FILE, TraceBuilder
 def cut_off(name: str, line_ms: dict[int, float]) -> Trace:
     """The case of that rule with so much time sampled at its lines, and without the end of the look."""
     run = case_of(name).fires()
-    trace: Trace = run.trace if isinstance(run, Results) else run
+    return without_end(run.trace if isinstance(run, Results) else run, line_ms)
+
+
+def without_end(trace: Trace, line_ms: dict[int, float]) -> Trace:
+    """That trace with so much time sampled at these lines, and without the end of the look."""
     builder, at = TraceBuilder(), 1.0
     for line, ms in line_ms.items():
         builder.stack(at, ms * 1000, (CELL_FILE, "<module>", line))

@@ -158,3 +158,40 @@ def test_entries_that_stay_or_are_read(changes: dict[str, str]) -> None:
         assert before in text
         text = text.replace(before, after)
     assert not last_attributes(text)
+
+
+def test_what_one_of_many_iterations_reads() -> None:
+    seldom = changed(
+        "        tracker.add(model(x), target)\n    print(",
+        "        tracker.add(model(x), target)\n        if step % 50 == 0:\n            print(",
+    )
+    seldom = seldom.replace("for x, target in batches", "for step, (x, target) in enumerate(batches)")
+    (found,) = last_attributes(seldom)
+    assert (found.names, found.loop, found.reader, found.every) == (("self.auc",), 17, 20, 50)
+    assert found.of_object
+    both = seldom + "    print(tracker.auc)\n"
+    assert [each.every for each in last_attributes(both)] == [50]
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "        if loss < 1:\n            print(tracker.line())",
+        "        if step % 2 == 0:\n            print(tracker.line())",
+        "        if step % 50 == 0:\n            print(tracker.line())\n        show(tracker.auc)",
+        "        if step % 50 == 0:\n            print(step)\n        else:\n            print(tracker.line())",
+    ],
+)
+def test_what_more_iterations_may_read(reading: str) -> None:
+    seldom = changed("    print(tracker.line())", reading).replace(
+        "for x, target in batches", "for step, (x, target) in enumerate(batches)"
+    )
+    assert not last_attributes(seldom)
+
+
+def test_a_method_that_runs_as_seldom_as_it_is_read() -> None:
+    once = changed(
+        "        tracker.add(model(x), target)\n    print(tracker.line())",
+        "        if step % 50 == 0:\n            tracker.add(model(x), target)\n            print(tracker.line())",
+    ).replace("for x, target in batches", "for step, (x, target) in enumerate(batches)")
+    assert not last_attributes(once)
