@@ -10,7 +10,7 @@ import numpy as np
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import named
 from gpuprof.analyses.dataflow.value_graph import ValueGraph, any_of
-from gpuprof.model.table import Array
+from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
 # a loop, not a handful
@@ -19,16 +19,19 @@ LEAST_ACCESSES = 100
 _ROW = 8
 # of the numbers taken: with less done with them, they are rows of a data set that are put together
 _LEAST_USED = 0.25
+# of a line, and in a row: a loop, or a line of one
+_A_FEW, _SEVERAL = 10, 3
 _TAKES = frozenset(("select", "unbind", "index", "slice", "narrow"))
 _WRITES = frozenset(("fill_", "copy_", "index_put_", "add_", "sub_", "mul_", "div_"))
 
 
 @dataclass(frozen=True, eq=False)
 class LookedNumbers(Result):
-    """Runs of operators on tensors of one element, or of a few, with at least 100 in a run that take a single number
-    out of a larger tensor, and a quarter as many at least that read, write or compute with them.
+    """Operators on tensors of one element, or of a few, that take a single number out of a larger tensor, at least 100
+    in a row, or in a function with several in a row, and a quarter as many at least that read, write or compute with
+    them.
 
-    `accesses` of the longest run, `writes` of them all. `rows` of looked_operators are those of all runs, `share` of
+    `accesses` of the most of these, `writes` of them all. `rows` of looked_operators are those of all runs, `share` of
     the time of all operators, 0..1; `places`: rows of the looked places, most time first. `graph`: autograd recorded
     what one of them computes or writes; a number that is only taken out, to be read, does not count.
     """
@@ -57,11 +60,12 @@ class LookedNumbers(Result):
         single = ~operators["backward"] & (~(from_row | makes_row) | graph.view | (takes & ~makes_row))
         access = np.where(single & takes & from_many & ~makes_many, makes, 0)
         writes = single & operators["writes"] & named(trace, operators, _WRITES)
+        used = single & (~takes & ~graph.view | writes)
         run = np.cumsum(~single)
-        number = np.bincount(run[single], access[single], minlength=int(run[-1]) + 1)
-        used = np.bincount(run[single & (~takes & ~graph.view | writes)], minlength=len(number))
-        number[used < _LEAST_USED * number] = 0
-        rows = np.flatnonzero(single & (number[run] >= LEAST_ACCESSES))
+        in_run = _numbers(run, single, access, used)
+        several = np.where(in_run >= _SEVERAL, access, 0)
+        number = np.maximum(in_run, _numbers(_functions(trace, operators, several), single, several, used))
+        rows = np.flatnonzero(single & (number >= LEAST_ACCESSES))
         if not len(rows):
             return cls()
         place = operators["place"][rows]
@@ -70,4 +74,24 @@ class LookedNumbers(Result):
         places = tuple(int(found[each]) for each in np.argsort(-spent, kind="stable") if found[each] >= 0)
         share = int(lasted[rows].sum()) / whole
         recorded = operators["graph"] & ~graph.view & ~takes
-        return cls(int(number.max()), int(writes[rows].sum()), rows, share, places, bool(recorded[rows].any()))
+        return cls(int(number[rows].max()), int(writes[rows].sum()), rows, share, places, bool(recorded[rows].any()))
+
+
+def _functions(trace: Trace, operators: Table, access: Array) -> Array:
+    """A number for each function, of its lines that take a few numbers; -1 elsewhere."""
+    look = trace.context.look
+    places = look.places if look is not None else ()
+    function = np.unique([f"{each.file} {each.function}" for each in places], return_inverse=True)[1].reshape(-1)
+    place = operators["place"].astype(np.int64)
+    place[place >= len(places)] = -1
+    taken = np.bincount(place + 1, access, len(places) + 1)
+    return np.where((place >= 0) & (taken[place + 1] >= _A_FEW), np.append(function, 0)[place], -1)
+
+
+def _numbers(group: Array, single: Array, access: Array, used: Array) -> Array:
+    """By operator, how many numbers its group takes; 0 where it does little with them, or is in none."""
+    inside = single & (group >= 0)
+    size = int(group.max(initial=0)) + 1
+    number = np.bincount(group[inside], access[inside], size)
+    number[np.bincount(group[inside & used], minlength=size) < _LEAST_USED * number] = 0
+    return np.where(inside, number[group], 0)

@@ -4,7 +4,7 @@ What it finds
     At least a hundred accesses a step to single numbers of a tensor (`table[i, j] = value`, `x[i].item()`,
     `float(x[i][j])`, `for value in x` with a read), one after the other, outside the DataLoader. What they take counts
     with Python between them, as long as that is short. In a cell without steps, and outside of them, the close look
-    shows such accesses: a hundred of them in a row.
+    shows such accesses: a hundred of them in a row or in one function.
 
 Why it costs
     Each access is a slice or two and an operator of their own, microseconds for a number that takes a nanosecond to
@@ -27,7 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.looked_time import LookedTime
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.demand.looked_numbers import LookedNumbers
 from gpuprof.analyses.lines.line_places import LinePlaces
@@ -64,12 +66,14 @@ class TensorByElement(Rule):
     busy_share: float = threshold(0.80, "of the accesses’ time: a device that is busy that long is not held up by them")
 
     def check(self, results: Results) -> Finding | Abstention | None:
-        """Judge the accesses that are certain, then those of the close look, then those that may be."""
-        found = results.get(ScalarIndexing)
-        if self._costs(results, found.known):
+        """Judge the accesses that are certain, of the close look or of the steps, then those that may be."""
+        found, looked = results.get(ScalarIndexing), results.get(LookedNumbers)
+        seen = looked.accesses >= self.accesses and looked.share >= self.access_share
+        # of the whole cell, with what Python does in the same lines; what a GPU does meanwhile only the recording has
+        whole = seen and results.get(DeviceActivity).primary is None and results.get(LookedTime).known
+        if not whole and self._costs(results, found.known):
             return self._finding(results, found.known)
-        looked = results.get(LookedNumbers)
-        if looked.accesses >= self.accesses and looked.share >= self.access_share:
+        if seen:
             return self._looked(results, looked)
         if self._costs(results, found.possible):
             return Abstention(
@@ -101,9 +105,9 @@ class TensorByElement(Rule):
             severity=graded(found.share, self.high_share),
             title=f"Tensors are {done} one number at a time at {where}",
             explanation=(
-                f"In the close look {units.count(found.accesses)} numbers in a row are {done} by Python, each through "
-                f"slices of its own, most at {where}. These operators take {units.percent(found.share)} of the "
-                "operators’ time seen."
+                f"In the close look {units.count(found.accesses)} numbers are {done} by Python one after the other, "
+                f"each through slices of its own, most at {where}. They take {units.percent(found.share)} of "
+                "the operators’ time seen."
             ),
             evidence={"accesses": found.accesses, "writes": found.writes, "access_share": round(found.share, 4)},
             where=Where(lines=cell_lines(results, places)),

@@ -1,8 +1,9 @@
 """Which statements of a method compute, for each call of it in a loop, an attribute that is read only after the loop.
 
 `self.auc = roc_auc_score(...)` in `add`, which runs for each batch, and `self.auc` in `summary`, which runs for each
-epoch or every hundred batches: the value can be computed where it is read. So can entries of an attribute (`self.norms[name] = norm(p)`) whose
-keys are the same in each call: constants, or those of a loop over what the object has.
+epoch or every hundred batches: the value can be computed where it is read. So can entries of an attribute
+(`self.norms[name] = norm(p)`) whose keys are the same in each call: constants, or those of a loop over what the object
+has.
 """
 
 from __future__ import annotations

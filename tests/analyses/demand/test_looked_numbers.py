@@ -58,13 +58,25 @@ def table_of_values() -> torch.Tensor:
     return table
 
 
+def board(position: list[int]) -> torch.Tensor:
+    planes = torch.zeros(2, 7)
+    for place, stone in enumerate(position):
+        planes[stone, place] = 1.0
+    return planes
+
+
+def boards() -> list[torch.Tensor]:
+    """A few numbers in each of many tensors."""
+    return [board([turn % 2, 1, 0, 0]) for turn in range(N)]
+
+
 def iterated() -> list[int]:
     return [int(each) for each in torch.arange(2 * N)]
 
 
 @pytest.mark.parametrize(
     ("code", "writes"),
-    [(compared, False), (added_up, False), (filled, True), (iterated, False), (table_of_values, True)],
+    [(compared, False), (added_up, False), (filled, True), (iterated, False), (table_of_values, True), (boards, True)],
 )
 def test_numbers_one_by_one(code: Callable[[], Any], writes: bool) -> None:
     found = seen(code)
@@ -126,7 +138,7 @@ def test_the_finding_of_the_look() -> None:
     found = rule("tensor_by_element").check(Results(looked_at(lambda look: compared())))
     assert isinstance(found, Finding)
     assert found.title.startswith("Tensors are read one number at a time at ")
-    assert "120 numbers in a row" in found.explanation and "].tolist()" in found.change
+    assert "120 numbers are read by Python one after the other" in found.explanation and "].tolist()" in found.change
     written = rule("tensor_by_element").check(Results(looked_at(lambda look: filled())))
     assert isinstance(written, Finding) and "written and read" in written.title
 
