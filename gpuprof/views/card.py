@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.model.intervals import Intervals, intersect, union
-from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words
+from gpuprof.report.saving_words import measure_words, saving_phrase, saving_words, shown
 from gpuprof.rules.base.finding import Finding, Saving, Severity
 from gpuprof.units import Figure, duration, figures, percent
 from gpuprof.views.diff import DiffLine, diff_lines
@@ -70,7 +70,7 @@ class Card:
             change=finding.change,
             diff=diff_lines(finding.diff or ""),
             saving=saving_words(report.results, finding),
-            grade=_grade(report, finding.saving) if finding.saving else "",
+            grade=_grade(report, finding, finding.saving) if finding.saving else "",
             measure="" if measured else measure_words(report.trace, report.results, finding, number),
             measured=measured,
             leave_it=finding.leave_it,
@@ -96,11 +96,15 @@ def cards(report: Report) -> tuple[Card, ...]:
     return tuple(Card.of(report, number) for number in range(1, len(report.findings) + 1))
 
 
-def _grade(report: Report, saving: Saving) -> str:
+def _grade(report: Report, finding: Finding, saving: Saving) -> str:
     """`of the recorded time; grade B: simulated without waits; ±5 % run-to-run variation`, the last with a GPU."""
     on_device = report.results.get(DeviceActivity).recorded
     varies = f"; ±{percent(saving.spread)} run-to-run variation" if saving.spread and on_device else ""
-    return f"of {saving.whole}; grade {saving.grade}: {saving.basis or _GRADES.get(saving.grade, '')}{varies}"
+    basis = saving.basis or _GRADES.get(saving.grade, "")
+    if not on_device and (told := shown(report.results, finding)) is not None:
+        # such a bound is the middle of a range that was measured, unless it may save nothing
+        basis = basis if told.from_zero else basis.replace("upper bound: ", "estimate: ")
+    return f"of {saving.whole}; grade {saving.grade}: {basis}{varies}"
 
 
 def _where(report: Report, finding: Finding) -> str:

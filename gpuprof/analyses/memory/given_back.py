@@ -180,7 +180,8 @@ def _kind(trace: Trace, file: int, function: int) -> WholeCall | None:
 def _low(held: Array, inside: Array) -> int | None:
     """The most that is held without it: between two turns of it, before and after."""
     rows = np.flatnonzero(inside)
-    if len(rows) < _FEWEST_READINGS or inside.all():
+    # without a reading after the highest one nobody saw that it is given back
+    if len(rows) < _FEWEST_READINGS or inside[int(held.argmax()) :].all():
         return None
     between = held[rows[0] : rows[-1] + 1][~inside[rows[0] : rows[-1] + 1]]
     outside = [held[: rows[0]].max(initial=0), held[rows[-1] + 1 :].max(initial=0)]

@@ -160,10 +160,18 @@ def has_backward(source: str) -> bool:
 
 
 def goes_backward(source: str, name: str) -> bool:
-    """Whether `name.backward()` is called, or `grad` with it, anywhere, or some backward pass leaves its graph."""
+    """Whether `name.backward()` is called, or `grad` with it, anywhere, or some backward pass leaves its graph: in the
+    code that has this name, or in a function that is given it."""
     calls = [node for node in _all(source) if isinstance(node, ast.Call) and _called(node) in _GRADIENTS]
-    kept = any(each.arg in _KEEPING for call in calls for each in call.keywords)
-    return kept or any(_mentions(call, name) for call in calls)
+    if any(_mentions(call, name) for call in calls):
+        return True
+    keeping = [call for call in calls if any(each.arg in _KEEPING for each in call.keywords)]
+    scopes = [node for node in _all(source) if isinstance(node, ast.FunctionDef)]
+    around = [[each for each in scopes if call in ast.walk(each)] for call in keeping]
+    if not all(around):
+        return True
+    given = {_called(node) for node in _all(source) if isinstance(node, ast.Call) and _mentions(node, name)}
+    return any(each.name in given or any(_is(node, name) for node in ast.walk(each)) for one in around for each in one)
 
 
 def _unconverted(value: ast.expr) -> ast.expr:

@@ -98,9 +98,9 @@ class SamplesMadeAgain(Rule):
             },
             where=Where(lines=tuple(line for line, _ in found.lines[:_LINES]), ranges_ns=worst(waits)),
             change=(
-                f"Make the samples of {name} once, before {RunWords.of(results).passes}: `samples = [data[i] for i in "
-                f"range(len(data))]`, where `data` is the dataset of the DataLoader{_at_line(largest)}{_each(found)}. "
-                f"Give the DataLoader `samples` in its place where it is made{_makers(results, found)}. "
+                f"Make the samples of {name} once, before {RunWords.of(results).passes}: `samples = [loader.dataset[i] "
+                f"for i in range(len(loader.dataset))]`, where `loader` is the DataLoader{_at_line(largest)}. "
+                f"Make that DataLoader of `samples` in place of its dataset{_makers(results, found)}.{_each(found)} "
                 f"{_memory(results, found.repeated)}"
             ).rstrip()
             + only,
@@ -126,7 +126,8 @@ def _each(found: SamplesMade) -> str:
     lines = dict.fromkeys(each.line for each in found.repeated[1:] if each.line is not None)
     if not lines:
         return ""
-    return f", and likewise in {'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+    where = f"in {'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+    return f" Do the same for the DataLoader {where}, with a list of its own."
 
 
 def _makers(results: Results, found: SamplesMade) -> str:
@@ -154,5 +155,7 @@ def _memory(results: Results, loaders: Sequence[Loader]) -> str:
     needed = sum(number or 0 for number in each.values())
     memory = environment.host_memory_bytes if environment else None
     if memory and needed > _FITS * memory:
-        return f"They take {units.size(needed)}, a large part of the memory: keep them in a file (`numpy.memmap`)."
-    return f"They take {units.size(needed)} of memory."
+        return (
+            f"The samples take {units.size(needed)}, a large part of the memory: keep them in a file (`numpy.memmap`)."
+        )
+    return f"The samples take {units.size(needed)} of memory."

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.rules.advice.graph_text import carried_behind, carried_into, derives
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
@@ -114,7 +115,11 @@ class MemoryKeptByHooksOrGraphs(Rule):
         high = much and saved.share >= self.high_share
         high |= left is not None and left <= self.high_iterations and steps > 0
         severity = Severity.HIGH if high else Severity.MEDIUM
-        return self._finding(memory, kept, total, left, saved, severity, _diff(results, kept))
+        cell = results.context.cell
+        change = _change(kept[0], cell.source if cell is not None else "") + _others(kept)
+        return replace(
+            self._finding(memory, kept, total, left, saved, change), severity=severity, diff=_diff(results, kept)
+        )
 
     def _counted(self, each: KeptTensors, steps: int, memory: DeviceKept) -> int:
         """The bytes that need not be there; 0 where it is not shown that each iteration leaves some."""
@@ -134,15 +139,14 @@ class MemoryKeptByHooksOrGraphs(Rule):
         total: int,
         left: int | None,
         saved: SavedMemory,
-        severity: Severity,
-        diff: str | None,
+        change: str,
     ) -> Finding:
         first, grown = kept[0], memory.grown_bytes or 0
         explained = min(total / grown, 1.0) if grown else 1.0
         room = "" if left is None else f" There is room for {units.count(left)} more."
         return Finding(
             rule=self.name,
-            severity=severity,
+            severity=Severity.MEDIUM,
             title=_title(first, total),
             explanation=(
                 f"The memory of {place_of(memory)} grew by {units.size(grown)} in this cell; "
@@ -160,8 +164,7 @@ class MemoryKeptByHooksOrGraphs(Rule):
                 **({"iterations_until_full": left} if left is not None else {}),
             },
             where=Where(lines=first.lines or first.made),
-            change=_change(first) + _others(kept),
-            diff=diff,
+            change=change,
         )
 
 
@@ -181,6 +184,8 @@ def _diff(results: Results, kept: list[KeptTensors]) -> str | None:
         return None
 
     def edit(source: str) -> str | None:
+        if carried_into(source, first.name) is not None:
+            return None
         from gpuprof.code_edits.loops.kept_results import keep_without_graph
 
         return keep_without_graph(source, first.name, known_models(results))
@@ -235,23 +240,45 @@ def _others(kept: list[KeptTensors]) -> str:
     return f" Do the same for {' and '.join(names)}: as long as one name keeps a graph, the memory stays."
 
 
-def _change(first: KeptTensors) -> str:
+_DERIVED = "`torch.no_grad()` does not work around `autograd.grad`."
+
+
+def _change(first: KeptTensors, source: str) -> str:
     if first.hook:
         keep = "what is needed of `output.detach()`" if first.graphs else "what is needed of the output"
         return (
             f"Keep only {keep} in the hook `{first.hook}` (a mean, a sample), empty what it fills after each step, and "
             "call `remove()` on its handle when it is no longer needed."
         )
+    derived = derives(source)
     if first.summed:
+        values = "add `value.detach()` (or `value.item()`, which waits for the device)"
+        if derived:
+            return f"Where no backward pass follows, {values}. {_DERIVED}"
         return (
             f"Where no backward pass follows (an evaluation, sampling), run the loop that gives `{first.name}` its "
-            "values under `torch.no_grad()`, with all that it calls. In training, add `value.detach()` (or "
-            "`value.item()`, which waits for the device)."
+            f"values under `torch.no_grad()`, with all that it calls. In training, {values}."
+        )
+    state = (
+        carried_into(source, first.name) if first.filled else carried_behind(source, first.name) if derived else None
+    )
+    if state is not None:
+        copies = f", also where `{first.name}` keeps detached copies" if first.filled else ""
+        return (
+            f"Detach `{state.name}` after line {state.line} gives it a value: `{state.name} = {state.name}.detach()`. "
+            f"Each turn computes it from the one before, so its graph holds all turns{copies}."
         )
     if not first.filled:
+        if derived:
+            return f"No backward pass begins at `{first.name}`: detach what it is computed from. {_DERIVED}"
         return (
             f"No backward pass begins at `{first.name}`: compute it under `torch.no_grad()`, as a `with` block or as a "
             "decorator of the function, so that each intermediate result is freed after its use."
+        )
+    if derived:
+        return (
+            f"Store `result.detach()` in `{first.name}`, or `result.item()` of a single number, which waits for the "
+            f"device. {_DERIVED}"
         )
     return (
         f"Compute what goes into `{first.name}` under `torch.no_grad()`, or store `result.detach()`. For a single "

@@ -11,6 +11,7 @@ half of these ranges are wider than 45 points. What a reader is shown is
   ⌈(n + 1) · 0.9⌉-th smallest z the range is L⁻¹(L(central) + m + z · s). Where it ends above what the
   cell's samples show of the cause, only its low end is told: of 112 changes 50 saved more than that, half of those by
   4 points or less.
+  A finding of low severity whose own range begins at 0 keeps that beginning.
   `python -m benchmarks.proving.ranges` finds m, z and s in docs/evidence/data, and how often ranges hold what is
   measured of a change that had no part in them;
 * with a GPU the Saving's own range: no change has been measured there yet.
@@ -70,6 +71,8 @@ def shown_saving(finding: Finding, *, on_device: bool) -> ShownSaving | None:
     if saving is None:
         return None
     low, high = (saving.least_share, saving.most_share) if on_device else expected_shares(saving, finding.rule)
+    if not on_device and finding.severity is Severity.LOW and _may_be_needed(saving):
+        low, high = 0.0, saving.share
     hidden = None
     if low < NOTHING and finding.severity > Severity.LOW:
         hidden = HiddenRange.FROM_ZERO
@@ -79,6 +82,12 @@ def shown_saving(finding: Finding, *, on_device: bool) -> ShownSaving | None:
     upper_bound = on_device and saving.basis.startswith("upper bound")
     most = high if on_device else max(min(high, _cause_share(saving)), saving.share)
     return ShownSaving(low, saving.share, most, hidden, about, upper_bound, at_least=most < high)
+
+
+def _may_be_needed(saving: Saving) -> bool:
+    """Whether it is the most that can be saved of work that may have to stay: changes that were measured are such that
+    found their work needless."""
+    return saving.low_ns <= 0 and saving.basis.startswith("upper bound")
 
 
 def narrow(low_share: float, high_share: float) -> bool:

@@ -52,7 +52,38 @@ def test_variables_of_a_function_that_runs_within_are_not_to_be_detached() -> No
     inner, beside = (replace(first, name=name, function=function) for name, function in (("h", "forward"), ("y", None)))
     assert _others([first, inner]) == ""
     assert _others([first, inner, beside]).startswith(" Do the same for `y`:")
-    assert "`torch.no_grad()`" in _change(first) and "`value.detach()`" in _change(first)
+    assert "`torch.no_grad()`" in _change(first, "") and "`value.detach()`" in _change(first, "")
+
+
+ROLLOUT = """
+def rollout(z):
+    path = [z]
+    for _ in range(60):
+        z = step(z)
+        path.append(z)
+    return torch.stack(path)
+
+pred = rollout(start)
+"""
+
+
+@pytest.mark.parametrize("derived", ["", "dH = torch.autograd.grad(h, z)[0]"])
+def test_a_state_that_goes_from_turn_to_turn_is_what_to_detach(derived: str) -> None:
+    path = KeptTensors("path", "frame", 60, 4, 60, GIB, None, None, (6,), False, True, function="rollout")
+    change = _change(path, ROLLOUT + derived)
+    assert change.startswith("Detach `z` after line 5 gives it a value: `z = z.detach()`.")
+    assert "also where `path` keeps detached copies" in change and "no_grad" not in change
+
+
+def test_no_grad_is_no_way_where_derivatives_are_computed() -> None:
+    derived = "dH = torch.autograd.grad(h, z)[0]\n"
+    pred = KeptTensors("pred", "global", 1, 4, 1, GIB, None, None, (), False, False)
+    assert "under `torch.no_grad()`" in _change(pred, ROLLOUT)
+    assert _change(pred, ROLLOUT + derived).startswith("Detach `z` after line 5")
+    assert "does not work around `autograd.grad`" in _change(pred, derived)
+    many = KeptTensors("kept", "global", 9, 4, 9, GIB, None, None, (3,), False, True)
+    assert "under `torch.no_grad()`" in _change(many, "") and "result.detach()" in _change(many, derived)
+    assert "does not work" in _change(many, derived)
 
 
 @pytest.mark.parametrize("row", [held("acts", bytes=4 * GIB, hook="keep", hooked="net"), held("acts", bytes=4 * GIB)])

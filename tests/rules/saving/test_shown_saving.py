@@ -68,6 +68,19 @@ def test_on_a_cpu_only_extremes_are_sure_of_a_rule_that_was_not_measured() -> No
     assert most is not None and most.hidden is None
 
 
+def test_on_a_cpu_work_that_may_have_to_stay_may_save_nothing() -> None:
+    bound = replace(saving(0, 15, 15), basis="upper bound: none of this work")
+    minor = shown_saving(found(bound, Severity.LOW), on_device=False)
+    assert minor is not None and minor.from_zero and minor.hidden is None
+    for each, severity in (
+        (bound, Severity.MEDIUM),
+        (replace(bound, low_ns=1), Severity.LOW),
+        (saving(0, 15, 15), Severity.LOW),
+    ):
+        shown = shown_saving(found(each, severity), on_device=False)
+        assert shown is not None and not shown.from_zero
+
+
 def test_a_range_holds_its_central_share() -> None:
     """Though measured savings are a little larger at the median."""
     low, high = expected_shares(saving(0, 50, 50), RULE, Fit(0.5, -1.0, 1.0, 0.1))

@@ -28,7 +28,7 @@ EXPECTED = Expected(
     # nine of ten passes, but for 10 µs of 500
     saving_share=0.5 * 0.9 * 0.98,
     basis="samples are made once",
-    change="They take 156 KiB of memory",
+    change="The samples take 156 KiB of memory",
 )
 EPOCHS, BATCHES = 10, 4
 FETCH = ("/site/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch", 52)
