@@ -61,6 +61,15 @@ def test_what_stays_is_not_given_back() -> None:
     assert found.calls == () and found.given_back_bytes == 0 and found.peak_bytes == 900 * MIB
 
 
+def test_what_lasts_to_the_end_may_stay() -> None:
+    """The last turn, of which no reading shows that it gave anything back."""
+    readings = [*held(3), 400.0, 900.0, 950.0, 950.0, 950.0]
+    builder = called(3).stack(1_500_000, 500_000, line(4), line(2, "f"))
+    assert not of(sourced(read(builder, readings, ends_ms=()))).calls
+    after = called(3).stack(1_500_000, 400_000, line(4), line(2, "f")).stack(1_900_000, 100_000, line(5))
+    assert of(sourced(read(after, [*readings[:-1], 400.0], ends_ms=()))).calls
+
+
 @pytest.mark.parametrize(("low", "told"), [(721.0, False), (719.0, True)])
 def test_a_fifth_of_the_peak_has_to_be_given_back(low: float, told: bool) -> None:
     found = of(sourced(read(called(4), [900.0, 900.0, 900.0, low, low] * 4)))

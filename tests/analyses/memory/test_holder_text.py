@@ -96,6 +96,16 @@ def test_where_a_backward_pass_begins() -> None:
     assert not goes_backward("loss.backward()", "images")
 
 
+FIELD = "def field(z):\n    return torch.autograd.grad(energy(z), z, create_graph=True)[0]\n"
+
+
+def test_a_graph_that_a_function_leaves_is_that_of_its_own_variables() -> None:
+    assert not goes_backward(FIELD + "pred = rollout(field, start)\n", "pred")
+    assert goes_backward(FIELD + "pred = field(start)\nloss = field(pred)\n", "pred")
+    assert goes_backward(FIELD, "z")
+    assert goes_backward("g = torch.autograd.grad(e, z, create_graph=True)\n", "pred")
+
+
 CLASS = """class Recorder:
     def __init__(self):
         self.kept = []
