@@ -123,6 +123,13 @@ def is_used_in_parts(source: str, name: str, attribute: str = "", _before: froze
     return False
 
 
+def converted_from(source: str, name: str) -> str:
+    """`windows` of `x = torch.tensor(windows).float()`; empty where the name gets its value in another way."""
+    values = [node.value for node in _all(source) if isinstance(node, ast.Assign) and _binds(node, name)]
+    made = _unconverted(values[0]) if len(values) == 1 else None
+    return made.id if isinstance(made, ast.Name) and made.id != name else ""
+
+
 def is_multiplied(source: str, name: str) -> bool:
     """Whether it is the first factor of a matrix product, which may be sparse."""
     for node in _all(source):

@@ -37,6 +37,7 @@ When to leave it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
@@ -50,7 +51,15 @@ from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.memory.holder_words import holder, number_held
 from gpuprof.rules.memory.memory_kept_by_hooks_or_graphs import MemoryKeptByHooksOrGraphs
-from gpuprof.rules.memory.needless_content import NeedlessMemory, cycled, last_few, narrow, repeated, zeros
+from gpuprof.rules.memory.needless_content import (
+    NeedlessMemory,
+    cycled,
+    last_few,
+    narrow,
+    repeated,
+    repeated_alike,
+    zeros,
+)
 from gpuprof.rules.memory.saved_memory import (
     HIGH_SHARE,
     LEAST_MIB,
@@ -90,16 +99,24 @@ class HeldBeyondNeed(Rule):
             )
         told = MemoryKeptByHooksOrGraphs().check(results)
         names = str(told.evidence["names"]).split(", ") if isinstance(told, Finding) else []
-        answers = [self._device(each, names) for each in found.devices]
+        source = context.cell.source if context.cell is not None else ""
+        answers = [self._device(each, names, source) for each in found.devices]
         findings = [each for each in answers if isinstance(each, Finding)]
         if findings:
             return max(findings, key=lambda each: float(each.evidence["saved_bytes"]))
         return next((each for each in answers if each is not None), None)
 
-    def _device(self, memory: DeviceKept, told: list[str]) -> Finding | Abstention | None:
+    def _device(self, memory: DeviceKept, told: list[str], source: str) -> Finding | Abstention | None:
         """`told`: names of which it is said that a hook or graphs fill them."""
-        kept_here = (kept for kept in memory.kept if not kept.hook or kept.name not in told)
-        needless = [each for kept in kept_here for each in _needless(kept, self.copies)]
+        kept_here = [kept for kept in memory.kept if not kept.hook or kept.name not in told]
+        alike = repeated_alike(kept_here, source)
+        copied = {id(each) for others in alike.values() for each in others}
+        needless = [
+            each
+            for kept in kept_here
+            if id(kept) not in copied
+            for each in _needless(kept, self.copies, alike.get(kept.name, ()))
+        ]
         large = [each for each in needless if each.bytes >= self.saved_mib * MIB]
         if not large:
             return None
@@ -143,8 +160,8 @@ class HeldBeyondNeed(Rule):
         )
 
 
-def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
-    """What the name need not hold, where the notebook is seen to fill or make it."""
+def _needless(kept: KeptTensors, copies: float, alike: Sequence[KeptTensors]) -> list[NeedlessMemory]:
+    """What the name need not hold, where the notebook is seen to fill or make it; `alike` hold the same windows."""
     # of the variables of functions, what the text or the content alone shows
     of_text = kept.read_once or kept.last
     shown = kept.function is None or of_text or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
@@ -172,7 +189,7 @@ def _needless(kept: KeptTensors, copies: float) -> list[NeedlessMemory]:
     elif kept.function and kept.chosen and kept.items and kept.items >= copies:
         found.append(_chosen_alone(kept, kept.chosen, kept.items))
     if kept.repeated_bytes:
-        found.append(repeated(kept))
+        found.append(repeated(kept, alike))
     if kept.zeros_bytes:
         found.append(zeros(kept))
     elif kept.narrow_type and not kept.updated:

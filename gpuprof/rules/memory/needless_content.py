@@ -3,9 +3,11 @@ batches that an `itertools.cycle` keeps."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.memory.holder_text import converted_from
 from gpuprof.analyses.memory.kept_memory import KeptTensors
 from gpuprof.analyses.memory.last_items import LastItems
 
@@ -31,21 +33,42 @@ class NeedlessMemory:
     falls_bytes: int | None = None
 
 
-def repeated(kept: KeptTensors) -> NeedlessMemory:
-    """Overlapping windows, or rows that are alike."""
+def repeated(kept: KeptTensors, others: Sequence[KeptTensors] = ()) -> NeedlessMemory:
+    """Overlapping windows, or rows that are alike. `others` hold the same as well."""
     times, name = units.count(round(kept.repeated_times)), kept.shown
     rows = "np.broadcast_to" if kept.arrays == kept.tensors else "expand"
+    needless = kept.repeated_bytes + sum(each.repeated_bytes for each in others)
+    names = _listed((*others, kept))
+    store, lines = ("store", "Their lines") if others else ("stores", f"Lines of `{name}`")
+    series = ", where `x` is the series as a tensor" if others and rows == "expand" else ""
+    spared = f" {_listed(others)} {'are' if len(others) > 1 else 'is'} not needed then." if others else ""
     return NeedlessMemory(
         kept,
-        kept.repeated_bytes,
+        needless,
         kept.in_parts,
-        f"`{name}` stores each value {times} times: {units.size(kept.repeated_bytes)} are duplicates",
-        f"Lines of `{name}` are the lines before them, moved on or unchanged: overlapping windows or repeated rows, "
-        "written out.",
+        f"{names} {store} each value {times} times: {units.size(needless)} are duplicates",
+        f"{lines} are the lines before them, moved on or unchanged: overlapping windows or repeated rows, written out.",
         f"Make `{name}` a view that copies nothing: overlapping windows with {_windows(kept)}, repeated rows with "
-        f"`{rows}`. Each batch then copies only its own part; or cut it in the data set’s `__getitem__`.",
+        f"`{rows}`{series}.{spared} Each batch then copies only its own part; or cut it in the data set’s "
+        "`__getitem__`.",
         f"Leave it when `{name}` is changed in place, or all of it is copied later anyway.",
+        lines=tuple(line for each in others for line in each.lines or each.made),
     )
+
+
+def repeated_alike(held: Sequence[KeptTensors], source: str) -> dict[str, list[KeptTensors]]:
+    """Windows of which the text makes others by a conversion, by the name of these."""
+    windows = {each.name: each for each in held if each.repeated_bytes and not each.function}
+    found: dict[str, list[KeptTensors]] = {}
+    for name, each in windows.items():
+        before = windows.get(converted_from(source, name))
+        if before is not None and before.shape == each.shape:
+            found[name] = [*found.pop(before.name, []), before]
+    return found
+
+
+def _listed(others: Sequence[KeptTensors]) -> str:
+    return " and ".join(f"`{each.shown}`" for each in others)
 
 
 def _windows(kept: KeptTensors) -> str:

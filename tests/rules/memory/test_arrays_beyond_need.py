@@ -190,6 +190,17 @@ def test_the_views_that_are_named_have_the_numbers_of_the_windows() -> None:
             assert np.array_equal(np.asarray(made), written)
 
 
+def test_windows_and_what_they_are_converted_into_count_together() -> None:
+    windows = {"repeated_bytes": gib(1.4), "repeated_times": 10.0, "shape": (9, 3, 12)}
+    rows = (held("w", arrays=1, **windows), held("x", arrays=0, **windows))
+    both = found("w = np.stack(parts)\nx = torch.tensor(w)\n" + USED, *rows)
+    assert both.title == "`w` and `x` store each value 10 times: 2.80 GiB are duplicates"
+    assert "where `x` is the series as a tensor. `w` is not needed then." in both.change
+    assert both.where.lines == (1, 2)
+    apart = found("w = np.stack(parts)\nx = torch.tensor(other)\n" + USED, *rows)
+    assert "1.40 GiB are duplicates" in apart.title
+
+
 def test_each_kind_says_when_to_leave_it() -> None:
     source = "x = []\nfor y in loader:\n    x.append(f(y))\n"
     kinds = [
