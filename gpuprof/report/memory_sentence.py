@@ -27,6 +27,8 @@ _GROWN = 0.5
 _MOST = 0.5
 _PART = 0.2
 # Servers fill the device with their cache of keys and values on purpose.
+# of the growth
+_OWN = 0.25
 _PREALLOCATE = frozenset({KindOfRun.SERVING, KindOfRun.CAPTURE})
 _MODEL = ("parameters", "gradients", "optimizer state", "buffers")
 
@@ -79,6 +81,10 @@ def _of_process(trace: Trace, results: Results) -> str:
         where = f", {units.size(line.bytes)} of it in {place(line)} ({line.phase.value})"
     kept = "" if grown is None else name or _kept(grown)
     rises = f"rises from {units.size(found.start_bytes)} to {units.size(peak)}{of}"
+    if found.gaps_bytes > _OWN * (peak - found.start_bytes):
+        # where it grew is where the recording took it, as likely as not
+        rises = f"{rises}; the recording may have taken {units.size(found.gaps_bytes)} of that"
+        return f"The memory of the process {rises}{kept}."
     return f"The memory of the process {rises}{where}{kept}."
 
 

@@ -94,6 +94,10 @@ def test_what_the_recording_took_is_not_said() -> None:
     assert memory_sentence(recorded, Results(recorded)) == ""
     assert memory_sentence(found, Results(found)).startswith("The memory of the process rises from")
     assert said(growing(300, 50), sampling={"gaps_bytes": 300 * MIB}) == ""
+    assert said(growing(300, 50), sampling={"gaps_bytes": 120 * MIB}) == (
+        "The memory of the process rises from 300 MiB to 700 MiB; the recording may have taken 120 MiB of that."
+    )
+    assert said(growing(300, 50), sampling={"gaps_bytes": 90 * MIB}).endswith("(evaluation).")
 
 
 def readings(*mib: float) -> DeviceMemory:

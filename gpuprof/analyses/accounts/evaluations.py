@@ -21,6 +21,8 @@ from gpuprof.units import NS_PER_S
 _OF_TRAINING = (Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER, Phase.TRAINING, Phase.DATA)
 # samples an evaluation: with fewer some of them pass unseen
 _SEEN = 3.0
+# of the longest evaluation: less between two steps is a sample that was taken for one
+_STRAY = 0.05
 _MOST_PLACES = 3
 
 
@@ -85,6 +87,8 @@ class Evaluations(Result):
         gaps, group = np.unique(after[before_end], return_inverse=True)
         each = np.bincount(group.reshape(-1), weights=spent[found][before_end], minlength=len(gaps)).astype(np.int64)
         last_ns = int(spent[found][~before_end].sum())
+        seen = each >= _STRAY * max(int(each.max(initial=0)), last_ns)
+        gaps, each = gaps[seen], each[seen]
         count = len(gaps) + (last_ns > 0)
         between = np.diff([*gaps, len(ends_ns)] if last_ns else gaps)
         return cls(

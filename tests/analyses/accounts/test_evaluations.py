@@ -41,6 +41,18 @@ def test_an_evaluation_in_every_step_is_one_by_its_name() -> None:
         assert found.count == count
 
 
+def test_a_stray_sample_between_two_steps_is_no_evaluation() -> None:
+    for stray_ms, count in ((0.2, 1), (2.0, 8)):
+        builder, at, ends = TraceBuilder(), 0.0, [0.0]
+        for step in range(8):
+            evaluated_ms = 20.0 if step == 4 else stray_ms
+            builder.stack(at * 1000, 5_000, line(3))
+            builder.stack((at + 5) * 1000, evaluated_ms * 1000, line(4), line(8, "validate"))
+            at += 5 + evaluated_ms
+            ends.append(at)
+        assert evaluations(cell(builder, ends_ms=tuple(ends), source=SOURCE)).count == count
+
+
 def test_without_stacks_or_training_nothing_is_known() -> None:
     for trace in (TraceBuilder().operator("aten::mm", 0, 10).build(), cell(TraceBuilder().stack(0, 10, line(1)))):
         found = evaluations(trace)
