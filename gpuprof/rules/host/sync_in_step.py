@@ -34,6 +34,7 @@ from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results, Table
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.loops.repeats import Repeats
+from gpuprof.analyses.loops.written_loops import sources_of
 from gpuprof.analyses.training.anomaly_checks import AnomalyChecks
 from gpuprof.analyses.transfers.copies import Copies
 from gpuprof.analyses.transfers.copy_waits import CopyWaits
@@ -65,10 +66,8 @@ _ADVICE = {
     "aten::copy_": "copy what is needed once, after the loop, or into pinned memory with `non_blocking=True`",
 }
 _READS = {"aten::item", "aten::_local_scalar_dense"}
-_MANY_READS = (
-    " Indices and lengths are better Python’s own numbers than tensors; distributions check their values unless they "
-    "are made with `validate_args=False`."
-)
+_MANY_READS = " Keep indices and lengths as Python’s own numbers, not as tensors."
+_CHECKS = " Distributions read their values to check them unless they are made with `validate_args=False`."
 
 
 # the pace of launching makes none of that length
@@ -179,10 +178,16 @@ class SyncInStep(Rule):
             },
             where=Where(lines=results.get(LinePlaces).cell_lines(ranges), ranges_ns=worst(ranges)),
             change="Before moving to a GPU: keep the value as a tensor (`total += loss.detach()`) and call `.item()` "
-            f"once at the end, or every hundred steps.{_MANY_READS if (reads.per_step or 0) > 1 else ''}",
+            f"once at the end, or every hundred steps.{_of_many(results) if (reads.per_step or 0) > 1 else ''}",
             diff=_diff(results, reads.per_step or 0.0) if _on_cpu(results) else None,
             leave_it="Leave it as long as there is no GPU, or when the value decides what runs next.",
         )
+
+
+def _of_many(results: Results) -> str:
+    """What else reads values, as far as the notebook may have it."""
+    texts = [text for _, text in sources_of(results.context)]
+    return _MANY_READS + (_CHECKS if not texts or any("distributions" in text for text in texts) else "")
 
 
 def _user_waits(results: Results) -> Table:
