@@ -37,7 +37,7 @@ WARM = ("a100-alexnet-sync-events", 43_312_500_000, 60_000_000)
 
 INTRODUCTION = """# Replay of recorded runs
 
-A what-if prediction re-times the recorded run as a dependency graph. Before anything is changed, the graph has to give
+A what-if prediction simulates the recorded run as a dependency graph. Before anything is changed, the graph has to give
 back the run as it was. This page says how well it does for every recorded trace of the tests.
 
 - *replay*: replayed ÷ recorded time − 1, of the whole graph; *worst step*: the largest of any step, where steps are

@@ -20,7 +20,7 @@ from gpuprof.whatif.questions import Part, Question, parts_of
 
 # of the whole: less is not told apart from nothing
 _NOTHING = 0.005
-_ON_THE_HOST = "the time of it on the main thread, by arithmetic: nothing is re-timed without a device"
+_ON_THE_HOST = "the time of it on the main thread, by arithmetic: nothing is simulated without a device"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _retimed(results: Results, parts: tuple[Part, ...]) -> Answer:
     replay = results.get(Replay)
     if not replay.possible:
         raise UsageError(
-            "whatif: this run cannot be re-timed, since host calls and the device work that they launched were not "
+            "whatif: this run cannot be simulated, since host calls and the device work that they launched were not "
             "both recorded"
         )
     change = Range(
@@ -102,7 +102,7 @@ def _retimed(results: Results, parts: tuple[Part, ...]) -> Answer:
     found = predict(replay, change, assumed="; ".join(part.assumed for part in parts if part.assumed))
     whole = "the time without recording" if replay.calibration is not None else "the recorded time"
     saved = (found.low_ns, found.central_ns, found.high_ns)
-    return _answer(parts, saved, float(replay.run_ns), whole, found.grade, found.reasons, "the run re-timed")
+    return _answer(parts, saved, float(replay.run_ns), whole, found.grade, found.reasons, "the run simulated")
 
 
 def _on_the_host(results: Results, parts: tuple[Part, ...]) -> Answer:

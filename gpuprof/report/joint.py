@@ -1,4 +1,4 @@
-"""What the changes of several findings gain together: re-timed as one change, never multiplied."""
+"""What the changes of several findings gain together: simulated as one change, never multiplied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuprof.whatif.predict import Range, Replay, predict
 
 @dataclass(frozen=True)
 class Joint:
-    """Recorded span ÷ what re-timing leaves of it: `low` ≤ `central` ≤ `high`.
+    """Recorded span ÷ what simulation leaves of it: `low` ≤ `central` ≤ `high`.
 
     `most`: among the changes is one of which only the most that it can save is known. `calibrated`: of the span as it
     would be without the recording.
@@ -29,7 +29,7 @@ class Joint:
 
     @classmethod
     def of(cls, results: Results, findings: tuple[Finding, ...]) -> Self | None:
-        """Of all these findings; None for fewer than two, or where one of them was not re-timed (grades A to C)."""
+        """Of all these findings; None for fewer than two, or where one of them was not simulated (grades A to C)."""
         changes = [finding.replay_edit for finding in findings if finding.replay_edit and finding.saving]
         changes.sort(key=lambda change: change.last)
         if len(changes) < 2 or len(changes) < len(findings):
@@ -68,4 +68,4 @@ class Joint:
         if self._narrow and not self.most:
             reach = f"about {central} as fast ({low} to {high})"
         run = "run without recording" if self.calibrated else "recorded run"
-        return f"Re-timed together, they make the {run} {reach}"
+        return f"Simulated together, they make the {run} {reach}"

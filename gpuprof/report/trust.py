@@ -45,7 +45,7 @@ class Trust:
 
     `launches_with_kernel_share`: launches whose device work was recorded, 0..1. `clock_ok`: no device work begins
     before its launch. `replay_error`: how far the worst step (the run, where no step is known) is off when it is
-    re-timed without any change, 0..; None: unknown, or nothing could be re-timed. `notes`: plain sentences.
+    simulated without any change, 0..; None: unknown, or nothing could be simulated. `notes`: plain sentences.
     """
 
     launches_with_kernel_share: float | None
@@ -124,12 +124,12 @@ def _replay_notes(replay: Replay) -> tuple[str, ...]:
         return ()
     found = grade(replay.facts)
     if found.letter == "D":
-        return (f"No saving could be found by re-timing this run: {found.reasons[0]}.",)
+        return (f"No saving could be found by simulating this run: {found.reasons[0]}.",)
     why = f": {'; '.join(found.reasons)}" if found.reasons else ""
     whole = "the worst step" if replay.facts.step_errors else "the run"
-    best = f"; savings found by re-timing are graded {found.letter} at best{why}" if why else ""
+    best = f"; savings found by simulation are graded {found.letter} at best{why}" if why else ""
     return (
-        f"Re-timed without any change, {whole} is {units.percent(replay.facts.error)} off{best}.",
+        f"Simulated without any change, {whole} is {units.percent(replay.facts.error)} off{best}.",
         _host_note(replay),
     )
 
@@ -141,7 +141,7 @@ def _host_note(replay: Replay) -> str:
             "Recording slows the host: without it, a saving on the host is smaller and one on the device may be larger."
         )
     return (
-        "Savings found by re-timing are of the run without the recording: the host's time in the steps, but for waits "
+        "Savings found by simulation are of the run without the recording: the host's time in the steps, but for waits "
         f"for batches, counts {units.factor(known.host_factor)}, which makes them as long as those not recorded."
     )
 

@@ -38,7 +38,7 @@ def meaning(profile: LineProfile) -> str:
     )
     return (
         f"{COLUMN[0].upper()}{COLUMN[1:]}: by how much the run would be shorter if the line took half its time, on the "
-        f"host and on the device; re-timed, grade {profile.grade}. A line of at least {units.percent(HOT_SHARE)} of "
+        f"host and on the device; simulated, grade {profile.grade}. A line of at least {units.percent(HOT_SHARE)} of "
         f"the run that saves next to nothing is hidden: the run waits for something else meanwhile.{late}"
     )
 

@@ -1,1 +1,1 @@
-"""What a change would save: the recorded run as a dependency graph, re-timed with the change applied."""
+"""What a change would save: the recorded run as a dependency graph, simulated with the change applied."""

@@ -1,6 +1,6 @@
 """The causal line profile: what the run gains when one line gets faster, which its time alone does not tell.
 
-After coz (Curtsinger and Berger, SOSP 2015), by re-timing instead of slowing the rest down: docs/design/whatif.md,
+After coz (Curtsinger and Berger, SOSP 2015), by simulation instead of slowing the rest down: docs/design/whatif.md,
 formula 13.
 """
 
@@ -33,9 +33,9 @@ HALVED = 1
 HOT_SHARE = 0.10
 # A hot line is critical where halving it gains what a finding must gain, lest it be minor.
 CRITICAL_SHARE = MINOR_SHARE
-# Lines of less cannot gain more than that: they are not re-timed.
+# Lines of less cannot gain more than that: they are not simulated.
 NOTABLE_SHARE = 0.02
-# Each takes as many re-timings as FASTER_SHARES has.
+# Each takes as many simulations as FASTER_SHARES has.
 MOST_LINES = 10
 # Of the run with the device idle for want of a batch: then a faster line may only wait longer for the next one.
 LATE_BATCHES_SHARE = 0.05
@@ -73,7 +73,7 @@ class LineProfile(Result):
     """The lines of notable cost, costliest first; MOST_LINES at most.
 
     `run_ns`: the span that gains are shares of (see `Replay`), `recorded_ns` that of costs. `grade`: how far to trust
-    the gains, with its `reasons`; under D, and where nothing can be re-timed (None), there are no `lines`.
+    the gains, with its `reasons`; under D, and where nothing can be simulated (None), there are no `lines`.
     `late_batches`: batches from workers come late, so that what other lines gain is unknown.
     """
 

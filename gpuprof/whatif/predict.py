@@ -1,4 +1,4 @@
-"""What a change would save: the run re-timed with and without it, three ways, with a grade."""
+"""What a change would save: the run simulated with and without it, three ways, with a grade."""
 
 from __future__ import annotations
 

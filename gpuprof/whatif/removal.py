@@ -1,4 +1,4 @@
-"""What is saved with some of many calls gone, then more of them: one graph, re-timed several times."""
+"""What is saved with some of many calls gone, then more of them: one graph, simulated several times."""
 
 from __future__ import annotations
 

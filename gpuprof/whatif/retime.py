@@ -1,4 +1,4 @@
-"""Re-timing: when every node of a graph ends, in one topological pass. Exact in integers."""
+"""Simulation: when every node of a graph ends, in one topological pass. Exact in integers."""
 
 from __future__ import annotations
 

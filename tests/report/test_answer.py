@@ -74,7 +74,7 @@ def test_without_a_device_the_time_of_the_line_is_what_it_saves() -> None:
     found = answer(_host_run(), Question(without_lines=(3,)))
     assert found.central_share == pytest.approx(0.4, abs=0.01)
     assert found.grade == "C" and found.whole == "the time without recording"
-    assert "nothing is re-timed without a device" in found.basis
+    assert "nothing is simulated without a device" in found.basis
 
 
 def test_without_a_device_what_is_gone_cannot_be_halved_as_well() -> None:
@@ -101,5 +101,5 @@ def test_a_run_that_cannot_be_retimed_says_so() -> None:
     builder = TraceBuilder()
     for number in range(5):
         builder.kernel("k", 100 * number, 50, launch_at_us=None)
-    with pytest.raises(UsageError, match="cannot be re-timed"):
+    with pytest.raises(UsageError, match="cannot be simulated"):
         answer(Results(builder.build()), Question(kernel_time={"k": 0.5}))

@@ -18,7 +18,7 @@ from tests.whatif.programs import Program, run
 STEP: Program = [("work", 300), ("kernel", 7, 300), ("sync_all",)]
 
 
-def found(edit: graph_edits.GraphEdit, basis: str = "re-timed") -> Finding:
+def found(edit: graph_edits.GraphEdit, basis: str = "simulated") -> Finding:
     saving = Saving(1, 1, 1, 0.1, "B", basis)
     return Finding("some_rule", Severity.HIGH, "", "", {}, "", saving=saving, replay_edit=Range(edit, edit, edit))
 
@@ -49,11 +49,11 @@ def test_cures_of_different_times_add_up() -> None:
     results = Results(run(STEP * 10))
     both = Joint.of(results, (found(no_work), found(no_kernels)))
     assert both is not None and both.central > 10
-    assert str(both).startswith("Re-timed together, they make the recorded run about")
+    assert str(both).startswith("Simulated together, they make the recorded run about")
 
 
 def test_an_upper_bound_stays_one() -> None:
-    joint = Joint.of(Results(run(STEP * 10)), (found(no_work), found(no_more_waits, "upper bound: re-timed")))
+    joint = Joint.of(Results(run(STEP * 10)), (found(no_work), found(no_more_waits, "upper bound: simulated")))
     assert joint is not None and joint.most
     assert str(replace(joint, low=1.0, high=3.0)).endswith("at most 3.00× as fast")
 

@@ -293,7 +293,7 @@ def test_sparse_gradients_cannot_be_fused(name: str, also: str, launches: bool) 
 def test_a_saving_beyond_the_optimizers_own_time_is_not_claimed(
     monkeypatch: pytest.MonkeyPatch, central_ns: int, claimed: bool
 ) -> None:
-    """GIVEN 0.5 ms on the host and 0.4 ms on the device, and what re-timing might answer."""
+    """GIVEN 0.5 ms on the host and 0.4 ms on the device, and what simulation might answer."""
     trace = _optimizer("SGD", 50, launches=True)
 
     def answer(_: Results, found: Finding, *_more: object, **_options: object) -> Finding:

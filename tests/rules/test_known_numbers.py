@@ -145,7 +145,7 @@ def host_scaled(factor: float) -> GraphEdit:
 def test_what_re_timing_leaves_of_a_severity(factor: float, severity: Severity, saved: bool) -> None:
     """Steps of 600 µs, of which the host works 300 before it launches and waits."""
     replayed = Results(program([("work", 300), ("kernel", 7, 282), ("sync_all",)] * 10))
-    found = retimed(replayed, claimed(10), host_scaled(factor), "re-timed")
+    found = retimed(replayed, claimed(10), host_scaled(factor), "simulated")
     assert found.severity == severity
     assert (found.saving is not None) is saved
 
@@ -154,5 +154,5 @@ def test_what_re_timing_leaves_of_a_severity(factor: float, severity: Severity, 
 def test_much_less_than_was_claimed_is_said(claimed_us: float, said: bool) -> None:
     """A fifth of the host's 3 ms is 600 µs: half of 1200."""
     replayed = Results(program([("work", 300), ("kernel", 7, 282), ("sync_all",)] * 10))
-    found = retimed(replayed, replace(claimed(claimed_us)), host_scaled(0.8), "re-timed", rest="it waits")
+    found = retimed(replayed, replace(claimed(claimed_us)), host_scaled(0.8), "simulated", rest="it waits")
     assert ("As recorded, the change alone saves only 600 µs: it waits." in found.explanation) is said

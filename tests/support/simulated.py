@@ -1,4 +1,4 @@
-"""What-if figures of a run: its graph, how well that replays, and every kind of change made to it, re-timed.
+"""What-if figures of a run: its graph, how well that replays, and every kind of change made to it, simulated.
 
 The changes are not advice: each is made to the rows and times at hand, so that every function of whatif/changes runs.
 """
@@ -90,7 +90,7 @@ def of_graph(graph: Graph) -> Plain:
 
 
 def of_times(graph: Graph) -> dict[str, Plain]:
-    """Re-timed: when all has ended and a checksum of all ends; what each kind of node takes; edges and their lags."""
+    """Simulated: when all has ended and a checksum of all ends; what each kind of node takes; edges and their lags."""
     spent = [int(graph.duration_ns[graph.nodes.kind == kind].sum()) for kind in NodeKind]
     edges = [len(graph.edges.src), int(graph.edges.lag_ns.sum())]
     ends = checksum(retime(graph).astype("<i8").tobytes())

@@ -1,4 +1,4 @@
-"""Random graphs, and the definition of re-timing written out node by node."""
+"""Random graphs, and the definition of simulation written out node by node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small programs that are run twice: by a model of host and device that is known to be true, and by re-timing.
+"""Small programs that are run twice: by a model of host and device that is known to be true, and by simulation.
 
 A program is a list of instructions: ("work", µs), ("kernel", stream, µs), ("fetch", µs) (a copy to the host that
 blocks), ("sync", stream) and ("sync_all",).

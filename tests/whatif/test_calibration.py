@@ -102,9 +102,9 @@ def test_the_replay_error_is_that_of_the_run_as_recorded() -> None:
 def test_the_finding_says_so() -> None:
     bound = Saving(0, 2e6, 2e6, 0.5, "C", "upper bound")
     finding = Finding("some_rule", Severity.HIGH, "A title", "An explanation.", {}, "A change.", saving=bound)
-    slow, plain = (retimed(Results(recorded(HOST_BOUND, f)), finding, no_work, "re-timed") for f in (1.6, 1.0))
+    slow, plain = (retimed(Results(recorded(HOST_BOUND, f)), finding, no_work, "simulated") for f in (1.6, 1.0))
     assert slow.saving is not None and plain.saving is not None
-    assert slow.saving.basis == "re-timed, with the host as fast as without the recording"
+    assert slow.saving.basis == "simulated, with the host as fast as without the recording"
     assert (slow.saving.whole, plain.saving.whole) == ("the time without recording", "the recorded time")
     assert slow.saving.share == pytest.approx(plain.saving.share, rel=0.03)
     assert slow.saving.central_ns == pytest.approx(plain.saving.central_ns, rel=0.03)
@@ -115,7 +115,7 @@ def test_changes_together_are_those_of_the_run_without_the_recorder() -> None:
 
     def joint(slowed: float) -> Joint:
         results = Results(recorded(BALANCED, slowed))
-        both = Joint.of(results, tuple(retimed(results, found, edit, "re-timed") for edit in (fast_kernels, no_waits)))
+        both = Joint.of(results, tuple(retimed(results, found, edit, "simulated") for edit in (fast_kernels, no_waits)))
         assert both is not None
         return both
 

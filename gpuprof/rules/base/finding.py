@@ -93,7 +93,7 @@ class Finding:
     `title` is one short sentence. `explanation` is one or two sentences with the measured figures in words.
     `evidence` maps a name with its unit to a number or a text (`wait_ms`, `copies`, `bandwidth_gb_per_s`).
     `change` is the advice in words, `diff` a unified diff on the user's cell where one can be given, `leave_it` when
-    not to follow it. `replay_edit` is the change on the what-if graph, where the saving was found by re-timing.
+    not to follow it. `replay_edit` is the change on the what-if graph, where the saving was found by simulation.
     `during`: the union of all the time that it speaks of, where the rule knows it; `where` shows the longest of it.
     `looked_rows`: which of the looked operators it speaks of, in whole or in part.
     """

@@ -58,7 +58,7 @@ from gpuprof.whatif.changes.collectives import collectives_hidden
 # by experience with NCCL: a call takes some 10 to 30 µs whatever it carries
 MANY_A_STEP, SHORT_NS = 100, 50_000
 _MOST_KINDS = 3
-_BASIS = "re-timed with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
+_BASIS = "simulated with half of it, at best all, hidden under compute; nothing, where it is a wait for another rank"
 _BALANCE = (
     "Give every rank as much to do between two collectives: equal numbers of samples or tokens, batches sorted by "
     "length, equal parts of the model; and do logging, validation and saving on all ranks at the same step."

@@ -92,7 +92,7 @@ class CpuPreprocessing(Rule):
         )
         left = max(1 - found.total_ns / found.within.total_ns, 0.0)
         gone = host_time_scaled(found.within, left)
-        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these functions")
+        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: simulated without these functions")
 
     def _unseen(self, results: Results, scope: Scope) -> Finding | None:
         """Python that was not recorded: where it runs, and not what it does."""
@@ -131,7 +131,7 @@ class CpuPreprocessing(Rule):
             saving=scope.saving(0, lost_ns, lost_ns, "upper bound: none of this time"),
         )
         gone = host_time_scaled(found.pauses, 0.0)
-        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: re-timed without these pauses")
+        return retimed(results, finding, Range(unchanged, gone, gone), "upper bound: simulated without these pauses")
 
 
 def _within(found: HostFunctions) -> str:

@@ -92,7 +92,7 @@ class ExplicitSynchronize(Rule):
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
         )
-        found = retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        found = retimed(results, found, calls_gone(waits["call"]), "simulated without these waits")
         return with_curve(results, found, waits)
 
 

@@ -94,7 +94,7 @@ class GcPauses(Rule):
                 part_of=found.lasting,
             ),
         )
-        return retimed(results, finding, host_time_scaled(found.lasting, 0.0), "re-timed without these pauses")
+        return retimed(results, finding, host_time_scaled(found.lasting, 0.0), "simulated without these pauses")
 
     def _change(self, results: Results, found: CollectorPauses, scope: Scope) -> str:
         freeze = "`gc.collect(); gc.freeze()` once before the loop, so that what lives on is not looked at again"

@@ -118,7 +118,7 @@ class HostCpuBound(Rule):
             ),
         )
         gone = host_time_scaled(found.gaps, 0.0)
-        return retimed(results, finding, gone, "upper bound: re-timed without this work inside the step")
+        return retimed(results, finding, gone, "upper bound: simulated without this work inside the step")
 
 
 def _why_so_little(little: bool, waiting: bool) -> str:

@@ -54,7 +54,7 @@ _HOST_CAUSES = tuple(map(CAUSES.index, HOST_CAUSES))
 _FORWARD_ONLY = (KindOfRun.INFERENCE, KindOfRun.GENERATION, KindOfRun.SERVING, KindOfRun.EVALUATION)
 _GRAPH_KERNEL_NS = 1_000
 _MOSTLY = 0.8
-_LONG_GAPS_TOO = "Re-timed, the change also shortens longer ones."
+_LONG_GAPS_TOO = "Simulated, the change also shortens longer ones."
 _COMPILED = " The diff compiles the model in place, so that its `state_dict` keeps its keys."
 # Of a line's launches and its work for the device, both as shares of the whole: many launches for little work.
 _LEAST_LAUNCHES, _LITTLE_WORK, _MANY_LAUNCHES = 0.05, 0.6, 0.3
@@ -119,7 +119,7 @@ class LaunchBound(Rule):
             launched_as_graphs(whole, longest),
         )
         passes = "the forward pass" if results.get(RunKind).kind in _FORWARD_ONLY else "forward and backward"
-        basis = f"upper bound: re-timed with {passes} as CUDA graphs"
+        basis = f"upper bound: simulated with {passes} as CUDA graphs"
         return retimed(results, found, strengths, basis, more=_LONG_GAPS_TOO)
 
     def _finding(
@@ -195,8 +195,8 @@ def _title(share: float, scope: Scope) -> str:
 
 
 def _lost(results: Results, scope: Scope, found: Finding) -> Finding:
-    """With all that the device waits for the host, where re-timing closes most of that: graphs also shorten long gaps
-    that consist of short calls. Else with what re-timing closes beyond the short gaps."""
+    """With all that the device waits for the host, where simulation closes most of that: graphs also shorten long gaps
+    that consist of short calls. Else with what simulation closes beyond the short gaps."""
     saving, waits = found.saving, intervals.intersect(waits_for_launches(results), scope.within)
     short, most = float(found.evidence["gaps_share"]), scope.share(waits.total_ns)
     if saving is None or saving.calibrated or (share := min(scope.share(saving.central_ns), most)) <= short:

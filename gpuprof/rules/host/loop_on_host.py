@@ -132,7 +132,7 @@ class LoopOnHost(Rule):
             ),
         )
         strengths = loop_read_once(results, each, inside, loop.waits)
-        basis = "re-timed with the host’s work of one iteration for all, and one wait; at worst with half the work"
+        basis = "simulated with the host’s work of one iteration for all, and one wait; at worst with half the work"
         return replace(retimed(results, found, strengths, basis), during=inside)
 
 

@@ -13,7 +13,7 @@ from gpuprof.model import intervals
 from gpuprof.model.intervals import Intervals
 from gpuprof.rules.cell.source_loops import independent_lines
 
-AT_ONCE = "re-timed with the host's work of one turn for all"
+AT_ONCE = "simulated with the host's work of one turn for all"
 _MOST_NAMES = 5
 
 

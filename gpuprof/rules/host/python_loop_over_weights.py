@@ -96,7 +96,7 @@ class PythonLoopOverWeights(Rule):
             return None
         finding = self._finding(results, loops, inside, share)
         least, usual, most = (host_time_scaled(inside, left) for left in _left(loops))
-        return retimed(results, finding, Range(least, usual, most), f"re-timed with {_basis(loops)}")
+        return retimed(results, finding, Range(least, usual, most), f"simulated with {_basis(loops)}")
 
     def _over_weights(self, results: Results, loop: Loop) -> list[Repetition]:
         """The runs beside training that have as many turns as there are weights, or entries of a `state_dict()`."""

@@ -118,7 +118,7 @@ class SyncInStep(Rule):
     def _finding(
         self, results: Results, scope: Scope, waits: Table, idle: Intervals, lost_ns: float, pauses_ns: int = 0
     ) -> Finding:
-        """`pauses_ns`: of long pauses after such waits, which the re-timed run has without them as well."""
+        """`pauses_ns`: of long pauses after such waits, which the simulated run has without them as well."""
         share, blocked = scope.share(lost_ns), int(waits["duration_ns"].sum())
         stays = f"; {units.duration(pauses_ns)} in long pauses after them do not" if pauses_ns else ""
         names = Counter(_names(results, waits))
@@ -153,7 +153,7 @@ class SyncInStep(Rule):
                 0, lost_ns, lost_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
         )
-        return retimed(results, found, calls_gone(waits["call"]), "re-timed without these waits")
+        return retimed(results, found, calls_gone(waits["call"]), "simulated without these waits")
 
     def _without_device(self, results: Results) -> Finding | None:
         reads, scope = results.get(ScalarReads), Scope.of(results)

@@ -155,7 +155,7 @@ class TensorByElement(Rule):
             ),
         )
         return retimed(
-            results, finding, accesses_at_once(results, inside, _LEFT), "re-timed with these accesses at once"
+            results, finding, accesses_at_once(results, inside, _LEFT), "simulated with these accesses at once"
         )
 
 

@@ -83,7 +83,7 @@ class TensorGrownByCat(Rule):
         if waits or scope.share(spent) < self.cat_share:
             return None
         finding = self._finding(results, grown, spent)
-        return retimed(results, finding, _shorter(results, grown, spent), f"re-timed with {_BASIS}")
+        return retimed(results, finding, _shorter(results, grown, spent), f"simulated with {_BASIS}")
 
     def _finding(self, results: Results, grown: Sequence[GrownTensor], spent: int) -> Finding:
         found, scope = results.get(GrownTensors), Scope.of(results)

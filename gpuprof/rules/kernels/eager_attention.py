@@ -74,7 +74,7 @@ class EagerAttention(Rule):
         scores, products = found.chosen & ~found.products, found.products
         strengths = attention_fused(compute.rows(scores), compute.rows(products))
         finding = self._finding(compute, found, share)
-        return retimed(results, finding, strengths, f"re-timed without {_SAVED}", rest=WAITS_FOR_HOST)
+        return retimed(results, finding, strengths, f"simulated without {_SAVED}", rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: KernelTime, found: AttentionBlocks, share: float) -> Finding:
         spent, products = compute.sum_ns(found.chosen), compute.sum_ns(found.products)

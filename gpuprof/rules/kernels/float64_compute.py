@@ -92,7 +92,7 @@ class Float64Compute(Rule):
         finding = self._finding(compute, found, share)
         if is_meant(results):
             finding = replace(finding, severity=Severity.LOW)
-        return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
+        return retimed(results, finding, speeds, f"simulated with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
     def _on_cpu(self, results: Results) -> Finding | Abstention | None:
         found, scope = results.get(Float64Operators), Scope.of(results)

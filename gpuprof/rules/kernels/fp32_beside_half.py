@@ -60,7 +60,7 @@ class Fp32BesideHalf(Rule):
             results,
             self._finding(compute, found, total_ns, share),
             kernels_taking(found.rows, 1 / 1.5, 1 / 3, 1 / 6),
-            f"re-timed with {_SPEEDS}",
+            f"simulated with {_SPEEDS}",
             rest=WAITS_FOR_HOST,
         )
 

@@ -130,7 +130,7 @@ class Fp32Matmul(Rule):
             results,
             found,
             kernels_taking(_rows(results), 1 / 1.5, 1 / 3, 1 / 8),
-            f"re-timed with {_SPEEDS}",
+            f"simulated with {_SPEEDS}",
             rest=WAITS_FOR_HOST,
         )
 

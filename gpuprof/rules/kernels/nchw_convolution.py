@@ -87,7 +87,7 @@ class NchwConvolution(Rule):
             ),
         )
         strengths = compute.taking(found.layout, 0.7, 0.2, 0.0)
-        basis = "upper bound: re-timed without these kernels, the convolutions as fast as now"
+        basis = "upper bound: simulated without these kernels, the convolutions as fast as now"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
 
 

@@ -55,7 +55,7 @@ class UnalignedGemmShape(Rule):
             return None
         speeds = compute.taking(found.chosen, 1 / 1.1, 1 / 1.5, 1 / 3)
         finding = self._finding(compute, found, share)
-        return retimed(results, finding, speeds, f"re-timed with {_SPEEDS}", rest=WAITS_FOR_HOST)
+        return retimed(results, finding, speeds, f"simulated with {_SPEEDS}", rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: KernelTime, found: UnalignedProducts, share: float) -> Finding:
         spent, during = compute.sum_ns(found.chosen), compute.during(found.chosen)

@@ -57,7 +57,7 @@ class UnfusedPointwise(Rule):
             return None
         strengths = compute.taking(found.chosen & ~found.longest, 0.7, 0.2, 0.0)
         finding = self._finding(compute, found, saved)
-        basis = "upper bound: re-timed with each chain as long as its longest kernel"
+        basis = "upper bound: simulated with each chain as long as its longest kernel"
         return retimed(results, finding, strengths, basis, rest=WAITS_FOR_HOST)
 
     def _finding(self, compute: KernelTime, found: PointwiseChains, saved: float) -> Finding:

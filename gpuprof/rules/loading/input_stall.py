@@ -358,13 +358,13 @@ def _retimed(results: Results, found: Finding, plan: WorkerPlan | None, waits: I
     """With the waits that the suggested workers leave; where none are, without any: that is then the most."""
     made_ahead = batches_planned(plan, waits) if plan is not None else None
     if plan is None or made_ahead is None or results.get(StallingLoader).iterator_each_batch:
-        basis, unknown = "upper bound: re-timed without these waits", "how much cheaper a batch can be is not known"
+        basis, unknown = "upper bound: simulated without these waits", "how much cheaper a batch can be is not known"
         return retimed(results, found, batches_at_once(waits), basis, assumed=unknown)
     return retimed(
         results,
         found,
         made_ahead,
-        f"upper bound: re-timed with {units.plural(plan.suggested or 0, 'worker')} as fast as this thread; at "
+        f"upper bound: simulated with {units.plural(plan.suggested or 0, 'worker')} as fast as this thread; at "
         "worst a third of that",
         assumed="how fast worker processes are is assumed, not recorded",
     )

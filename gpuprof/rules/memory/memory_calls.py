@@ -64,4 +64,4 @@ class MemoryCalls:
 
     def retimed(self, found: Finding) -> Finding:
         """The finding with what the run would take without these calls."""
-        return retimed(self.results, found, calls_gone(self.calls.rows), "re-timed without these calls")
+        return retimed(self.results, found, calls_gone(self.calls.rows), "simulated without these calls")

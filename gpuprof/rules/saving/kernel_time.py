@@ -20,7 +20,7 @@ from gpuprof.whatif.changes.trace_changes import operations_gone
 from gpuprof.whatif.predict import MINOR_SHARE, Range
 
 # of the time in which either the device computes or the host is late with launches: below it faster kernels only wait,
-# unless re-timing shows otherwise
+# unless simulation shows otherwise
 _COMPUTES_SHARE = 0.5
 # of the scope: what takes less cannot be of more than low severity, whatever its part of the kernel time is
 _HARDLY_SEEN_SHARE = 0.03
@@ -87,7 +87,7 @@ class KernelTime:
         return share if share >= least and self.limits(self.rows(chosen)) else None
 
     def limits(self, rows: Array) -> bool:
-        """Whether the speed of these device events matters: `computes`, or the run re-timed without them is shorter."""
+        """Whether the speed of these device events matters: `computes`, or a run simulated without them is shorter."""
         return self.computes or (len(rows) > 0 and best_share(self.results, operations_gone(rows)) >= MINOR_SHARE)
 
     def rows(self, chosen: Array) -> Array:

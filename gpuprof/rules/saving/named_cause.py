@@ -70,7 +70,7 @@ def bounded(results: Results, found: Finding, saving: Saving) -> tuple[Finding, 
     """Both, with the saving no larger than the share that the title names.
 
     Where more is known to be saved, the title says so instead, as a share of the same whole as the saving: by the most
-    that iterations without the recording show for it, or, of a wait that was seen, by the run re-timed without it, in
+    that iterations without the recording show for it, or, of a wait that was seen, by the run simulated without it, in
     which other waits shrink with that one.
     """
     named = NamedShare.of(found.title)

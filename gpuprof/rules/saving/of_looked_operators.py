@@ -153,10 +153,10 @@ _UNKNOWN = "What leaving it out saves cannot be said: the recording does not sho
 
 
 def _on_device(results: Results, found: Finding, parts: Sequence[RecordedPart]) -> Finding:
-    """By re-timing the run without that part of their time on the host, and of the kernels that they launch."""
+    """By simulating the run without that part of their time on the host, and of the kernels that they launch."""
     if not parts:
         return replace(found, severity=Severity.LOW, explanation=f"{found.explanation} {_UNKNOWN}")
     edit = parts_left_out(results, parts)
-    timed = retimed(results, found, edit, "re-timed without these operators and what they launch")
+    timed = retimed(results, found, edit, "simulated without these operators and what they launch")
     # the share that it was graded by is of the host's time
     return timed if timed.saving is not None else replace(timed, severity=Severity.LOW)

@@ -32,7 +32,7 @@ _MOSTLY = 0.5
 def of_whole_cell(results: Results, found: Finding, saving: Saving) -> Saving:
     """A saving of the steps as one of the cell: what it saves of a step, for each step that the cell took.
 
-    As it is where it lies outside the steps, or where a device was recorded (re-timing answers for the recorded run).
+    As it is where it lies outside the steps, or where a device was recorded (simulation answers for the recorded run).
     A recording holds a few steps and often all of the start, so that shares of it say little of the cell. Where no
     step ran without the recording, its share is that of the recorded time, for the part of the cell that is like it.
     """

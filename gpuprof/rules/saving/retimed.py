@@ -1,4 +1,4 @@
-"""Puts a predicted saving into a finding: the run, re-timed with the change that the finding advises."""
+"""Puts a predicted saving into a finding: the run, simulated with the change that the finding advises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MORE = 1.2
 # Of the time judged, at best: what saves less is not the first thing to mend.
 _HIGH_SHARE = 0.1
 _ELSEWHERE = "the run then waits for something else"
-_MORE_THAN_THAT = "Re-timed, the change saves more than that: other waits shrink with it."
+_MORE_THAN_THAT = "Simulated, the change saves more than that: other waits shrink with it."
 # What to say as `rest` of changes that make kernels faster.
 WAITS_FOR_HOST = f"{_ELSEWHERE}, as a rule for the host, which recording slows"
 
@@ -35,7 +35,7 @@ def retimed(
     rest: str = _ELSEWHERE,
     more: str = _MORE_THAN_THAT,
 ) -> Finding:
-    """The finding with the saving that re-timing gives, `basis` in words; as it is where no graph can be made.
+    """The finding with the saving that simulation gives, `basis` in words; as it is where no graph can be made.
 
     Under grade D it has no saving, and its explanation says why. Where the saving is small it matters little (LOW),
     whatever the cause looks like: then something else holds the run up, and `rest` says what. Where it is larger than
@@ -69,7 +69,7 @@ def retimed(
 
 
 def best_share(results: Results, edit: Change) -> float:
-    """What the change saves at best, of the time judged (0..1), by re-timing; 0 where that is not possible."""
+    """What the change saves at best, of the time judged (0..1), by simulation; 0 where that is not possible."""
     replay, scope = results.get(Replay), Scope.of(results)
     if not replay.possible:
         return 0.0

@@ -24,7 +24,7 @@ _LITTLE = 0.4
 def with_curve(results: Results, finding: Finding, waits: Table) -> Finding:
     """The finding with the saving over the number of places that wait no more, the costliest first.
 
-    `waits`: the rows of `SyncWaits.table` that the finding's edit removes. As it is where that was not re-timed, or
+    `waits`: the rows of `SyncWaits.table` that the finding's edit removes. As it is where that was not simulated, or
     where they are all in one place.
     """
     places = wait_places(results, waits)

@@ -1,4 +1,4 @@
-"""A saving as a share of the run without the recording, where there is no device to re-time the run for.
+"""A saving as a share of the run without the recording, where there is no device to simulate the run for.
 
 Recording costs each operator about the same, so that what is made of operators takes longer and what waits does not.
 Where large tensors come and go on the host it may cost much more (measured: steps with tensors of 4 MB 3 to 6 times as

@@ -153,7 +153,7 @@ class DenseEmbeddingGradients(Rule):
             "sparse gradients do not work there. "
             + ("Where the result must stay the same, too." if lazy else "Neither do momentum and weight decay."),
         )
-        return retimed(results, finding, cost.edit(), f"re-timed: {_BASIS}")
+        return retimed(results, finding, cost.edit(), f"simulated: {_BASIS}")
 
 
 def _what(lookups: tuple[str, ...]) -> str:

@@ -71,7 +71,7 @@ class GradientsUnused(Rule):
         finding = self._finding(results, found, beyond, round(unused))
         if found.ended:
             return finding
-        return retimed(results, finding, backward_ended(results, beyond), f"re-timed; {_BASIS}")
+        return retimed(results, finding, backward_ended(results, beyond), f"simulated; {_BASIS}")
 
     def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
         scope = Scope.of(results)

@@ -114,7 +114,7 @@ class GradientsZeroedInPlace(Rule):
             ),
         )
         strengths = Range(*(zeroing_dropped(results, *_on_host(found, scope), left) for left in (0.7, 0.2, 0.0)))
-        basis = "upper bound: re-timed without the zeroing and the additions to zeros"
+        basis = "upper bound: simulated without the zeroing and the additions to zeros"
         return retimed(results, finding, strengths, basis)
 
 

@@ -89,4 +89,4 @@ class RepeatedBackward(Rule):
             ),
         )
         edit = parts_left_out(results, [RecordedPart(again, 1.0)])
-        return retimed(results, finding, edit, "re-timed with each node of the graph run once")
+        return retimed(results, finding, edit, "simulated with each node of the graph run once")

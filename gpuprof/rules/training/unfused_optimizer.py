@@ -119,7 +119,7 @@ class UnfusedOptimizer(Rule):
             return None
         found = self._finding(results, scope, _Case(use, cost, waits, pieces, on_device, passes))
         own_ns = intervals.intersect(device, scope.within).total_ns + use.ns if on_device else cost.total_ns
-        # a re-timed saving beyond what the optimizer takes at all has another cause
+        # a simulated saving beyond what the optimizer takes at all has another cause
         return None if found.saving and found.saving.central_ns > own_ns else found
 
     def _gains_on_cpu(self, use: OptimizerUse) -> bool:
@@ -175,7 +175,7 @@ class UnfusedOptimizer(Rule):
             results,
             found,
             Range(*(optimizer_steps_taking(results, use.own, left) for left in case.left)),
-            f"re-timed with optimizer steps that take {units.percent(most)}, {units.percent(middle)} and "
+            f"simulated with optimizer steps that take {units.percent(most)}, {units.percent(middle)} and "
             f"{units.percent(least)} of their time, on host and device",
             assumed="how fast a fused step is is assumed, not recorded",
         )

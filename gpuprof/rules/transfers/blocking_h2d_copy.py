@@ -101,7 +101,7 @@ class BlockingH2dCopy(Rule):
                 0, cost.total_ns, cost.total_ns, "upper bound: none of these waits, so that the host keeps its lead"
             ),
         )
-        return retimed(results, finding, calls_gone(synchronise), "re-timed without waiting for these copies")
+        return retimed(results, finding, calls_gone(synchronise), "simulated without waiting for these copies")
 
 
 def _diff(results: Results) -> str | None:

@@ -47,7 +47,7 @@ _CHANGE = (
     "write parts into one tensor allocated once instead of `torch.cat`."
 )
 _DDP = " Where DDP copies gradients set `gradient_as_bucket_view=True`."
-_BASIS = "upper bound: re-timed with these copies taking 80 %, half and none of their time"
+_BASIS = "upper bound: simulated with these copies taking 80 %, half and none of their time"
 
 
 @dataclass(frozen=True)

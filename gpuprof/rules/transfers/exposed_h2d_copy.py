@@ -38,7 +38,7 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.prefetch import copies_prefetched
 
-_BASIS = "re-timed with each batch copied on a stream of its own while the one before it computes"
+_BASIS = "simulated with each batch copied on a stream of its own while the one before it computes"
 _ASSUMED = "the next batch is taken to be there a step earlier, and the kernels not to be slowed by a copy beside them"
 
 

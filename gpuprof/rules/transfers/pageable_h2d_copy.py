@@ -135,7 +135,7 @@ def _change(results: Results, pageable_bytes: int) -> str:
 
 def _basis(reference: float | None) -> str:
     speed = units.rate(reference or USUAL_BYTES_PER_S)
-    return f"re-timed with copies from pinned memory, at {speed}, that the host does not wait for"
+    return f"simulated with copies from pinned memory, at {speed}, that the host does not wait for"
 
 
 def _diff(results: Results) -> str | None:

@@ -34,7 +34,7 @@ from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.copies import copied_together
 
-_BASIS = "re-timed with one copy a step"
+_BASIS = "simulated with one copy a step"
 _ASSUMED = "what it costs to put the values together on the host is estimated"
 
 

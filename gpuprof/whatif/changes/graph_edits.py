@@ -1,6 +1,6 @@
 """Changes to a graph's durations and edges: pure functions, Graph -> Graph.
 
-A change that touches several things is a composition (`together`), re-timed as one; gains are never multiplied. Nodes
+A change that touches several things is a composition (`together`), simulated as one; gains are never multiplied. Nodes
 are chosen by index: `graph.select`, `graph.call_node[rows of calls]`, `graph.event_node[rows of device_events]`.
 """
 

@@ -52,7 +52,7 @@ def move_stream(
             both = (first >= 0) & (then >= 0)
             events.append(Edges.of(place[first[both]], place[then[both]] - 1, 0, EdgeKind.EVENT_WAIT))
     edited = with_fields(moved, edges=Edges.join(*events), streams=graph.streams | {target: stream})
-    _ = edited.plan  # an impossible order is told here, not when it is re-timed
+    _ = edited.plan  # an impossible order is told here, not when it is simulated
     return edited
 
 

@@ -23,7 +23,7 @@ from gpuprof.whatif.graph.traversal import Traversal, make_traversal
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes, edges and the durations to be re-timed.
+    """Nodes, edges and the durations to be simulated.
 
     `duration_ns`: int64 of shape `(nodes,)`; negative only for stream gaps (operations recorded to overlap).
     `unexplained_ns`: how much later than its predecessors explain each node was recorded to end, >= 0.

@@ -142,7 +142,7 @@ def test_every_shared_trace_adds_up(any_shared_trace: Any):
         ("v100-resnet50-workers0", "idle_input", 200, 273),
         ("v100-resnet50-workers4", "idle_input", 0, 8.5),
         ("h100-owlv2-dataloader-stacks", "idle_input", 610, 620),
-        # what re-timing without host syncs saves: 10 %, 13 % and nothing (docs/design/whatif.md)
+        # what simulation without host syncs saves: 10 %, 13 % and nothing (docs/design/whatif.md)
         ("a100-sam-many-syncs", "idle_sync", 95, 140),
         ("a100-ddp-rank3-healthy", "idle_sync", 40, 60),
         ("v100-ddp-memory-nccl", "idle_sync", 0, 1),

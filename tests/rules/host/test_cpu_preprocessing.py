@@ -66,7 +66,7 @@ def test_python_that_was_not_recorded_is_told_by_the_operators_around_it() -> No
     assert found.title.endswith("43 % of the recorded time while the CPU runs Python that was not recorded")
     assert (found.evidence["pauses"], found.evidence["after"], found.evidence["before"]) == (5, "aten::cat", "aten::mm")
     assert "after `aten::cat` and before `aten::mm`" in found.change and "with_stack=True" in found.change
-    # re-timed without the pauses, the run is shorter by all of them
+    # simulated without the pauses, the run is shorter by all of them
     assert found.saving is not None and abs(found.saving.most_share - 0.428) < 0.01
 
 

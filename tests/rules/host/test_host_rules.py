@@ -181,7 +181,7 @@ def test_a_pause_that_the_device_feels_is_retimed() -> None:
     found = finding("gc_pauses", builder.operator("aten::empty", 0, 1).context(garbage=garbage).build())
     assert found.evidence["idle_ms"] == pytest.approx(10)
     assert found.saving is not None
-    assert found.saving.basis.startswith("re-timed")
+    assert found.saving.basis.startswith("simulated")
     assert found.saving.central_ns == pytest.approx(10_000_000, rel=0.01)
     assert "gc.freeze()" in found.change
 

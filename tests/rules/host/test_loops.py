@@ -223,7 +223,7 @@ def test_on_a_device_the_numbers_are_the_cause_of_their_copies_and_waits(reads: 
     assert ELEMENT in named
     assert not named.keys() & {"small_h2d_copies", "pageable_h2d_copy", "blocking_h2d_copy", "launch_bound"}
     saving = named[ELEMENT].saving
-    assert saving is not None and saving.basis.startswith("re-timed")
+    assert saving is not None and saving.basis.startswith("simulated")
     assert saving.central_ns == pytest.approx(8 * 125 * 8e3, rel=0.1)
 
 

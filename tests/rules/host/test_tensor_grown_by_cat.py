@@ -83,7 +83,7 @@ def test_on_a_device_it_comes_near_its_twin() -> None:
     assert finding.saving is not None
     assert finding.saving.low_ns <= slow.span_ns - cured.span_ns <= finding.saving.high_ns * 1.02
     assert finding.saving.central_ns == pytest.approx(slow.span_ns - cured.span_ns, rel=0.1)
-    assert "re-timed" in finding.saving.basis
+    assert "simulated" in finding.saving.basis
 
 
 def test_launches_without_device_events_are_not_judged() -> None:

@@ -142,7 +142,7 @@ def test_a_cell_that_failed_in_forward_is_no_inference() -> None:
     ("capability", "left"),
     [((8, 6), 1 / 32), ((8, 9), 1 / 32), ((7, 5), 1 / 32), ((8, 0), 1 / 4), ((9, 0), 1 / 4), (None, 1 / 4)],
 )
-@pytest.mark.parametrize("possible", [True, False], ids=["re-timed", "by the formula"])
+@pytest.mark.parametrize("possible", [True, False], ids=["simulated", "by the formula"])
 def test_double_precision_takes_a_32nd_in_fp32_where_it_is_slow(
     capability: tuple[int, int] | None, left: float, possible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def test_an_iterator_for_every_batch_is_said_with_its_cure() -> None:
     assert "An iterator is started for every batch: 20 for 20 batches." in found.explanation
     assert found.change.startswith("Start the iterator once") and "num_workers" not in found.change
     assert (found.evidence["iterators_started"], found.evidence["batches_in_epoch"]) == (20, 1000)
-    assert found.saving is not None and "re-timed without these waits" in found.saving.basis
+    assert found.saving is not None and "simulated without these waits" in found.saving.basis
 
 
 def test_one_iterator_for_each_epoch_is_not_said() -> None:

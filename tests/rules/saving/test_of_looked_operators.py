@@ -48,7 +48,7 @@ def found(trace: Trace) -> Finding:
 
 def test_on_a_device_it_is_what_their_kernels_take() -> None:
     finding = found(on_device(lines=True))
-    assert finding.saving is not None and "re-timed" in finding.saving.basis
+    assert finding.saving is not None and "simulated" in finding.saving.basis
     assert 0.5 < finding.saving.share < 0.7  # 590 of 1,000 µs, though half of the host's time
     assert finding.severity is Severity.HIGH
 

@@ -1,4 +1,4 @@
-"""Findings with savings found by re-timing, and findings of which none can be found."""
+"""Findings with savings found by simulation, and findings of which none can be found."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def somewhat(graph: Graph) -> Graph:
 
 
 def test_the_saving_is_the_predictions() -> None:
-    told = retimed(Results(run(STEP * 10)), FOUND, no_work, "re-timed without the work")
+    told = retimed(Results(run(STEP * 10)), FOUND, no_work, "simulated without the work")
     assert told.saving is not None and told.replay_edit is not None
-    assert (told.saving.grade, told.saving.basis) == ("A", "re-timed without the work")
+    assert (told.saving.grade, told.saving.basis) == ("A", "simulated without the work")
     assert 0.6 < told.saving.share < 0.8
     assert told.severity == FOUND.severity
 

@@ -1,4 +1,4 @@
-"""What a rule says is saved where the run cannot be re-timed: by its own formula, from the times of its case."""
+"""What a rule says is saved where the run cannot be simulated: by its own formula, from the times of its case."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_on_a_device_its_kernels_count() -> None:
     finding = found(on_device())
     assert finding.evidence["backward_ms"] == pytest.approx(10.0)
     assert finding.evidence["optimizer_ms"] == pytest.approx(4.8, rel=0.01)
-    assert finding.saving is not None and "re-timed" in finding.saving.basis
+    assert finding.saving is not None and "simulated" in finding.saving.basis
     assert finding.saving.central_ns == pytest.approx(5 * (2000 + 960 * 0.94 - 120) * 1e3, rel=0.02)
 
 

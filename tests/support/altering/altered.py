@@ -50,7 +50,7 @@ Alter = Callable[[Trace], Trace]
 
 
 def answer(judged: Rule, results: Results) -> Plain:
-    """What the rule says of the run: all but the change that is re-timed."""
+    """What the rule says of the run: all but the change that is simulated."""
     return said_of(judged.check(results))
 
 

@@ -1,7 +1,7 @@
 """Runs of a few events: `tiny_run(number)` is always the same Trace.
 
 All begins and lengths come from few values, nothing among them, so that much happens at the same instant; what is
-usually there (calls, launches, streams, steps, a second event of a kind) is missing in many. What re-timing makes of
+usually there (calls, launches, streams, steps, a second event of a kind) is missing in many. What simulation makes of
 them is kept in tests/data/figures/tiny.json.
 """
 
@@ -134,7 +134,7 @@ def tiny_run(number: int) -> Trace:
 
 
 def told(number: int) -> dict[str, Plain]:
-    """What re-timing makes of it, in brief."""
+    """What simulation makes of it, in brief."""
     whole = json.loads(json.dumps(of_whatif(Results(tiny_run(number)))))
     return {name: _short(brief(fields)) for name, fields in whole.items()}
 

@@ -49,7 +49,7 @@ def test_every_line_of_the_source_has_its_times():
         [None, None, None],
     ]
     host, device, saved = other.lines[1].meters
-    assert saved and saved.text == "45.0 µs" and "re-timed, grade B" in meaning.text
+    assert saved and saved.text == "45.0 µs" and "simulated, grade B" in meaning.text
     assert gains.rows[0][:2] == ("line 3 of the cell, In [7]", "hot and critical")
     assert host and device and (host.text, device.share) == ("90.0 µs", 0.75)
     assert summary.text == ("100 % of 400 µs of host time and 100 % of 80.0 µs of device work can be given to lines.")

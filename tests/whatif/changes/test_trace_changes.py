@@ -45,7 +45,7 @@ def test_four_workers_leave_what_the_loop_does_itself(graph, waits):
 
 
 def test_a_faster_device_does_not_make_the_workers_faster(graph, waits):
-    """Re-timed together: 20 ms a batch, however little the loop does between two of them."""
+    """Simulated together: 20 ms a batch, however little the loop does between two of them."""
     instant = graph_edits.scale(graph, graph.select(NodeKind.DEVICE_OP), 0.0)
     assert span_ns(with_workers(waits, 2)(instant)) == pytest.approx(20 * 20 * MS, rel=0.1)
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "The device is idle for 30 % of the recorded time while the CPU runs skimage/transform.py(9): resize",
     {"pauses": 4, "functions_ms": 12.0},
     saving_share=0.3,
-    basis="upper bound: re-timed without these functions",
+    basis="upper bound: simulated without these functions",
     change="while the device computes",
 )
 

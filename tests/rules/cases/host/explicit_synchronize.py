@@ -12,7 +12,7 @@ EXPECTED = Expected(
     {"waits": 10, "waits_per_step": 1.0, "host_blocked_ms": 8.96, "idle_ms": 1.0},
     lines=(2,),
     saving_share=0.106,
-    basis="re-timed",
+    basis="simulated",
     change="torch.cuda.Event",
 )
 

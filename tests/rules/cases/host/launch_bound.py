@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "The host launches too slowly: 88 % of the steps’ time is lost in gaps",
     {"device_busy_share": 0.12, "kernels": 200, "median_kernel_us": 6.0, "queue_depth": 0.0},
     saving_share=0.86,
-    basis="re-timed with the forward pass as CUDA graphs",
+    basis="simulated with the forward pass as CUDA graphs",
     change="torch.compile",
 )
 

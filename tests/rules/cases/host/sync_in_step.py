@@ -16,7 +16,7 @@ EXPECTED = Expected(
         "operators": "aten::item (10×)",
     },
     saving_share=0.116,
-    basis="re-timed without these waits",
+    basis="simulated without these waits",
     change="Keep the value on the device",
 )
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Attention without a fused kernel takes 40 % of the kernel time",
     {"attentions": 5, "attention_ms": 2.0, "products_ms": 1.0, "softmax_and_masks_ms": 1.0, "scores_bytes": 16384},
     saving_share=0.198,
-    basis="re-timed without 30 % to all",
+    basis="simulated without 30 % to all",
     change="scaled_dot_product_attention(q",
 )
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "40 % of the kernel time is double precision",
     {"float64_ms": 0.4, "kernel_ms": 1.0, "float64_share": 0.4, "float64_products_ms": 0.3, "operators": "aten::mm"},
     saving_share=0.198,
-    basis="re-timed with these kernels at the speed of fp32",
+    basis="simulated with these kernels at the speed of fp32",
     change=".float()",
 )
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "50 % of the kernel time goes to fp32 operands in a half-precision model",
     {"fp32_ms": 0.5, "half_ms": 0.2, "kernel_ms": 1.0, "fp32_share": 0.5},
     saving_share=0.33,
-    basis="re-timed with these kernels 1.5×",
+    basis="simulated with these kernels 1.5×",
     change="q.to(v.dtype)",
 )
 ATTENTION = "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>::Params)"

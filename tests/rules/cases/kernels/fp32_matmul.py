@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "60 % of the kernel time is fp32 arithmetic without tensor cores",
     {"fp32_ms": 0.6, "kernel_ms": 1.0, "fp32_share": 0.6},
     saving_share=0.396,
-    basis="re-timed with these kernels 1.5×",
+    basis="simulated with these kernels 1.5×",
     change="set_float32_matmul_precision",
 )
 

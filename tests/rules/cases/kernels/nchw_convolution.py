@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Reordering tensors for convolutions takes 30 % of the kernel time",
     {"layout_kernels": 3, "layout_ms": 0.3, "convolution_ms": 0.7, "layout_share": 0.3},
     saving_share=0.238,
-    basis="re-timed without these kernels",
+    basis="simulated without these kernels",
     change="memory_format=torch.channels_last",
 )
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "60 % of the kernel time goes into products on unaligned sizes",
     {"unaligned_ms": 0.6, "kernel_ms": 1.0, "unaligned_share": 0.6, "sizes": "50257"},
     saving_share=0.198,
-    basis="re-timed with these products 1.1×",
+    basis="simulated with these products 1.1×",
     change="Round the sizes 50257 up",
 )
 

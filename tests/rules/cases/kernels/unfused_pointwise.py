@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Chains of elementwise kernels take 40 % of the kernel time",
     {"chains": 5, "chain_kernels": 20, "chain_ms": 2.0, "longest_kernels_ms": 0.5, "saved_share": 0.3},
     saving_share=0.238,
-    basis="re-timed with each chain",
+    basis="simulated with each chain",
     change="torch.compile",
 )
 

@@ -12,7 +12,7 @@ EXPECTED = Expected(
     {"wait_ms": 300, "device_idle_in_wait_ms": 300, "batches": 10, "workers": 0, "workers_needed": 1, "cores": 4},
     lines=(3,),
     saving_share=0.3,
-    basis="upper bound: re-timed with 1 worker",
+    basis="upper bound: simulated with 1 worker",
     change="num_workers=1",
 )
 

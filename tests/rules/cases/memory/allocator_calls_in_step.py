@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Fetching memory from the driver and giving it back costs 30 % of the steps’ time",
     {"steps_with": 4, "allocations_per_step": 30, "frees_per_step": 30, "idle_ms": 12.0},
     saving_share=0.24,
-    basis="re-timed",
+    basis="simulated",
     change="PYTORCH_NO_CUDA_MEMORY_CACHING",
 )
 

@@ -9,7 +9,7 @@ EXPECTED = Expected(
     Severity.MEDIUM,
     "Waiting for copies from pinned memory leaves the device idle for 12 % of the steps’ time",
     {"copies": 10, "bytes": 10 << 20, "host_blocked_ms": 0.5, "cost_ms": 1.2},
-    basis="re-timed",
+    basis="simulated",
     change="non_blocking=True",
 )
 

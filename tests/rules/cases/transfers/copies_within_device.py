@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Copies within the device take 10 % of the steps’ time",
     {"copies": 10, "copy_ms": 1.0, "exposed_ms": 1.0, "operators": "aten::clone (1.00 ms)"},
     saving_share=0.05,
-    basis="upper bound: re-timed with these copies taking 80 %, half and none of their time",
+    basis="upper bound: simulated with these copies taking 80 %, half and none of their time",
     change="contiguous()",
 )
 

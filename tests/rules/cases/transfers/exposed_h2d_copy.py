@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Copies that could run beside the kernels take 10 % of the steps’ time",
     {"copies": 10, "copy_ms": 1.0, "exposed_ms": 1.0},
     saving_share=0.082,
-    basis="re-timed with each batch copied on a stream of its own",
+    basis="simulated with each batch copied on a stream of its own",
     change="torch.cuda.Stream()",
 )
 

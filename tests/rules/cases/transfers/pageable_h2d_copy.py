@@ -12,7 +12,7 @@ EXPECTED = Expected(
     {"copies": 10, "bytes": 4_000_000, "exposed_ms": 10.0, "bandwidth_gb_per_s": 0.4},
     lines=(7,),
     saving_share=0.0973,
-    basis="re-timed with copies from pinned memory",
+    basis="simulated with copies from pinned memory",
     change="pin_memory=True",
 )
 

@@ -10,7 +10,7 @@ EXPECTED = Expected(
     "Many small copies to the device take 29 % of the steps’ time",
     {"copies": 160, "copies_per_step": 16, "bytes": 160 * 4096, "host_ms": 3.2, "idle_ms": 2.88},
     saving_share=0.27,
-    basis="re-timed with one copy a step",
+    basis="simulated with one copy a step",
     change="torch.stack",
 )
 
