@@ -21,22 +21,7 @@ _FEW_CONTENTS = 0.5
 _MOST_DIFFER = 0.8
 _BUILTINS = frozenset(dir(builtins))
 _BEGINNINGS = ("__init__", "__post_init__", "setup", "prepare_data")
-_CHANGES = frozenset(
-    [
-        "append",
-        "add",
-        "extend",
-        "update",
-        "insert",
-        "pop",
-        "popleft",
-        "appendleft",
-        "remove",
-        "clear",
-        "setdefault",
-        "sort",
-    ]
-)
+_CHANGES = frozenset(("append", "add", "extend", "update", "insert", "pop", "popleft", "remove", "clear", "sort"))
 _CONDITIONS = (ast.If, ast.Try, ast.While, ast.Match, ast.IfExp)
 _TURNS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ONCE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.With)
@@ -128,17 +113,19 @@ def _others_stay(tree: ast.Module, scope: Function, value: ast.expr, names: set[
         if name.startswith("self."):
             if not _is_kept(tree, name.partition(".")[2]):
                 return False
-        elif name in given | stored or _times_given(tree, name) > 1:
+        elif name in given | stored or _times_given(tree, name) > 1 or _is_filled(tree, name):
             return False
     return True
 
 
 def _objects(trees: Sequence[ast.Module], method: Function) -> int:
     """How many objects have this method: as often as the texts make one of its class; 0 where a loop or a function
-    does."""
+    does, or it is a model."""
     classes = (each for each in ast.walk(trees[0]) if isinstance(each, ast.ClassDef))
-    name = next((each.name for each in classes if method in each.body), None)
-    made = 0
+    owner = next((each for each in classes if method in each.body), None)
+    if owner is None or any("Module" in ast.unparse(each) for each in owner.bases):
+        return 0  # the weights of a module change as it trains
+    name, made = owner.name, 0
     for tree in trees[1:]:
         calls = [each for each in ast.walk(tree) if _makes(each, name)]
         once = [each for node in tree.body if isinstance(node, _ONCE) for each in ast.walk(node) if _makes(each, name)]
@@ -165,6 +152,24 @@ def _changes(node: ast.AST, attribute: str) -> bool:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
     return node.func.attr in _CHANGES and _attribute(node.func.value) == attribute
+
+
+def _is_filled(tree: ast.Module, name: str) -> bool:
+    """Whether the text changes what that name stands for in place, or in a function by `global`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global) and name in node.names:
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            changed: ast.AST = node.func.value
+        elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            changed = node
+        else:
+            continue
+        while isinstance(changed, ast.Attribute | ast.Subscript):
+            changed = changed.value
+        if isinstance(changed, ast.Name) and changed.id == name:
+            return True
+    return False
 
 
 def _attribute(node: ast.expr) -> str:

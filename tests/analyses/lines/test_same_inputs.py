@@ -84,6 +84,13 @@ def test_what_is_not_surely_the_same(known: tuple[MadeValue, ...]) -> None:
         ("        return image[z]", "        self.paths[z] = case\n        return image[z]"),
         ("        return image[z]", "        self.paths.append(z)\n        return image[z]"),
         ("train = loader(Slices(paths))", "train = [loader(Slices(each)) for each in paths]"),
+        ("load_case(self.paths[case])", "load_case(kept, self.paths[case])\n        kept.append(z)"),
+        ("load_case(self.paths[case])", "load_case(kept, self.paths[case])\n        kept[z] = case"),
+        (
+            "load_case(self.paths[case])",
+            "load_case(kept, case)\n    def other():\n        global kept\n        kept = 1",
+        ),
+        ("class Slices:", "class Slices(nn.Module):"),
         ("train = loader(Slices(paths))", "def train(): return loader(Slices(paths))"),
     ],
 )

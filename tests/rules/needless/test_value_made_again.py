@@ -160,6 +160,13 @@ def test_another_call_may_give_something_else(text: str) -> None:
     assert LOADS.count("\n") == text.count("\n") and shards(SHARDS.replace(LOADS, text)) is None
 
 
+def test_weights_change_as_they_are_trained() -> None:
+    of_array = SHARDS.replace("import numpy as np", "import numpy as np; table = np.ones(9)")
+    of_tensor = SHARDS.replace("import numpy as np", "import numpy as np; table = torch.ones(9)")
+    for source, told in ((of_array, True), (of_tensor, False)):
+        assert (shards(source.replace("load_case(self.paths[case])", "np.dot(table, case)")) is not None) is told
+
+
 def test_files_that_are_written_meanwhile() -> None:
     assert shards(SHARDS.replace("        step(x)", "        np.save(paths[0], step(x))")) is None
     assert shards(SHARDS + "for each in paths:\n    np.save(each, 1)\n") is not None
