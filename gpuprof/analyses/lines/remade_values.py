@@ -14,6 +14,7 @@ from gpuprof.analyses.lines.sampled_calls import SampledCalls
 from gpuprof.analyses.lines.stretches import Stretches
 from gpuprof.analyses.lines.value_makers import ValueMaker, bare_name, makers
 from gpuprof.analyses.loops.written_loops import notebook_sources, parsed
+from gpuprof.model.context import Loader
 from gpuprof.model.intervals import Intervals
 from gpuprof.model.operands import MadeValue
 from gpuprof.model.trace import Trace
@@ -35,9 +36,9 @@ class RemadeValue:
     function whose argument it is. `cell_lines`:
     the lines of the profiled cell that most of this time was spent in, its own included; of a statement elsewhere
     those that led to it. `inputs`: the variables that it depends on, where these were seen instead of `names`: in
-    `made` calls, with `contents` contents. `often`: nearly each look saw another one. `needed`: how
-    many there are likely to be in all. `led_by`: all lines of the
-    profiled cell that it was called from.
+    `made` calls, with `contents` contents. `often`: nearly each look saw another one. `counted`: the calls are samples
+    that DataLoaders read. `needed`: how many there are likely to be in all. `led_by`: all lines of the profiled cell
+    that it was called from.
     """
 
     file: str
@@ -59,6 +60,7 @@ class RemadeValue:
     cell_lines: tuple[int, ...]
     inputs: tuple[str, ...] = ()
     often: bool = False
+    counted: bool = False
     needed: int = 0
     led_by: frozenset[int] = frozenset()
 
@@ -66,7 +68,7 @@ class RemadeValue:
     def again(self) -> float:
         """Which part of the objects had been made before, 0..1: nearly all where each look saw another one, since most
         are made between two looks."""
-        few = self.made < _OFTEN * self.contents and not self.often
+        few = self.counted or (self.made < _OFTEN * self.contents and not self.often)
         return 1 - max(self.contents, self.needed) / (self.made if few else self.made**2)
 
 
@@ -93,12 +95,14 @@ class RemadeValues(Result):
             value
             for (file, *_), seen in scopes.items()
             if file in sources
-            for value in _of_function(reader, (sources[file], *sources.values()), seen)
+            for value in _of_function(reader, (sources[file], *sources.values()), seen, trace.context.loaders)
         ]
         return cls(tuple(sorted(found, key=lambda each: -each.ns)), stretches.total_ns)
 
 
-def _of_function(reader: SampledCalls, trees: Sequence[ast.Module], seen: Sequence[MadeValue]) -> Iterator[RemadeValue]:
+def _of_function(
+    reader: SampledCalls, trees: Sequence[ast.Module], seen: Sequence[MadeValue], loaders: Sequence[Loader]
+) -> Iterator[RemadeValue]:
     """`trees`: its own text first, and all."""
     # where several statements give a name values, all of these were seen together
     by_name, scope = {each.name: each for each in seen}, seen[0]
@@ -106,7 +110,7 @@ def _of_function(reader: SampledCalls, trees: Sequence[ast.Module], seen: Sequen
         known = [by_name[name] for name in each.names if name in by_name]
         if len(known) == len(each.names) and _is_remade(known):
             yield from _made_again(reader, scope, each, known)
-        elif inputs := inputs_of(trees, each, scope.first, seen):
+        elif inputs := inputs_of(trees, each, scope.first, seen, loaders):
             yield from _from_the_same(reader, scope, each, inputs)
 
 
@@ -135,6 +139,7 @@ def _from_the_same(
             contents=inputs.contents,
             inputs=inputs.names,
             often=inputs.often,
+            counted=inputs.counted,
             needed=inputs.needed,
             led_by=reader.led_by(scope.file, range(maker.first, maker.last + 1)),
         )

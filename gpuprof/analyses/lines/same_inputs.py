@@ -9,16 +9,19 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from gpuprof.analyses.lines.value_makers import MODULE, Function, ValueMaker, own_nodes, scope_of
+from gpuprof.model.context import Loader
 from gpuprof.model.operands import MadeValue
 
 _FEWEST_CALLS = 8
 _FEW_CONTENTS = 0.5
 # of the looks at a function so many saw another call of it: there are many more calls than looks
 _MOST_DIFFER = 0.8
+_ITEM = 2  # self and the index
 _BUILTINS = frozenset(dir(builtins))
 _BEGINNINGS = ("__init__", "__post_init__", "setup", "prepare_data")
 _CHANGES = frozenset(("append", "add", "extend", "update", "insert", "pop", "popleft", "remove", "clear", "sort"))
@@ -29,20 +32,45 @@ _LEAVES = (ast.Return, ast.Continue, ast.Break)
 
 
 @dataclass(frozen=True)
+class SamplesRead:
+    """How many samples the DataLoaders of the main thread read of the datasets of a class, which have `samples`."""
+
+    read: int
+    samples: int
+
+    @classmethod
+    def of(cls, loaders: Iterable[Loader], dataset: str) -> Self | None:
+        """None where their number is not known, or whole samples were seen to come again: then more than a part of them
+        can be kept."""
+        mine = [each for each in loaders if dataset in (each.dataset, each.inner_dataset) and not each.workers]
+        same = any(each.samples_same and each.samples_same == each.samples_compared for each in mine)
+        if same or not mine or not all(each.samples and each.batch_size for each in mine):
+            return None
+        read = sum(each.batches_read * (each.batch_size or 0) for each in mine)
+        return cls(read, sum(each.samples or 0 for each in mine))
+
+
+@dataclass(frozen=True)
 class SameInputs:
     """The variables in `names` had `contents` different contents together at most, in `calls` calls of their function
     that were told apart. `needed`: how many contents there are likely to be, in all objects that have this method.
-    `often`: nearly each look saw another call."""
+    `often`: nearly each look saw another call. `counted`: of samples of a dataset, whose numbers are known.
+    """
 
     names: tuple[str, ...]
     contents: int
     needed: int
     calls: int
     often: bool
+    counted: bool = False
 
 
 def inputs_of(
-    trees: Sequence[ast.Module], maker: ValueMaker, first: int, seen: Sequence[MadeValue]
+    trees: Sequence[ast.Module],
+    maker: ValueMaker,
+    first: int,
+    seen: Sequence[MadeValue],
+    loaders: Sequence[Loader] = (),
 ) -> SameInputs | None:
     """Of a statement in the function that begins in line `first` of the first text, of whose variables `seen` is known;
     None where anything else that it reads may change, or it does not run in each call. `trees`: of all texts that may
@@ -51,9 +79,11 @@ def inputs_of(
     scope = scope_of(tree, maker.function or MODULE, first)
     if not isinstance(scope, Function) or maker.handed_on or not (value := _statement(scope, maker)):
         return None
+    read = _read(value)
+    if (sample := _of_a_sample(tree, scope, value, read, loaders)) is not None:
+        return sample
     calls = max((each.contents or each.made for each in seen), default=0)
     local = {each.name: each for each in seen}
-    read = _read(value)
     inputs = [local[name] for name in sorted(read & local.keys())]
     if calls < _FEWEST_CALLS or not inputs or not all(each.contents > 0 for each in inputs):
         return None
@@ -65,6 +95,27 @@ def inputs_of(
         return None
     names = tuple(each.name for each in inputs)
     return SameInputs(names, together, _likely(together, calls) * objects, calls, often)
+
+
+def _of_a_sample(
+    tree: ast.Module, scope: Function, value: ast.expr, read: set[str], loaders: Sequence[Loader]
+) -> SameInputs | None:
+    """Of a dataset's `__getitem__`, where nothing but the index decides: each pass asks for the same ones."""
+    owner = _owner(tree, scope)
+    given = [each.arg for each in scope.args.args]
+    if scope.name != "__getitem__" or owner is None or len(given) != _ITEM or given[1] not in read:
+        return None
+    samples = SamplesRead.of(loaders, owner.name)
+    if samples is None or samples.samples > _FEW_CONTENTS * samples.read:
+        return None
+    if not _others_stay(tree, scope, value, read - {given[1]}):
+        return None
+    return SameInputs((given[1],), samples.samples, samples.samples, samples.read, often=False, counted=True)
+
+
+def _owner(tree: ast.Module, method: Function) -> ast.ClassDef | None:
+    classes = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef))
+    return next((each for each in classes if method in each.body), None)
 
 
 def _statement(scope: Function, maker: ValueMaker) -> ast.expr | None:
@@ -121,8 +172,7 @@ def _others_stay(tree: ast.Module, scope: Function, value: ast.expr, names: set[
 def _objects(trees: Sequence[ast.Module], method: Function) -> int:
     """How many objects have this method: as often as the texts make one of its class; 0 where a loop or a function
     does, or it is a model."""
-    classes = (each for each in ast.walk(trees[0]) if isinstance(each, ast.ClassDef))
-    owner = next((each for each in classes if method in each.body), None)
+    owner = _owner(trees[0], method)
     if owner is None or any("Module" in ast.unparse(each) for each in owner.bases):
         return 0  # the weights of a module change as it trains
     name, made = owner.name, 0

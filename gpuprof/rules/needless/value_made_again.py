@@ -4,7 +4,9 @@ What it finds
     Statements of which 8% of the cell goes to making, with all that they call, a new object whose content was there
     before: for a variable, an attribute of `self`, or an argument of a function of yours. Features that each trial of a
     search builds anew, preprocessing that is fitted again for each point of a grid, a table that is read from disk in
-    each round. Contents are compared by a fingerprint.
+    each round. Contents are compared by a fingerprint. Where a result was not seen, its inputs count, if the text says
+    that the same inputs give the same result: a file that is read again for each of its rows, a part of a sample that
+    each pass over the data computes again.
 
 Why it costs
     The result is known already. Everything that leads to it is done for nothing.
@@ -102,6 +104,11 @@ def _explanation(value: RemadeValue, text: str) -> str:
     takes = f"{_capital(subject)} takes {units.duration(value.ns)}, {units.percent(value.share)} of the cell."
     if value.inputs:
         depend = "depends" if len(value.names) == 1 else "depend"
+        if value.counted:
+            return (
+                f"{takes} {_capital(text)} {depend} on {_inputs(value)} alone, and each pass over the data asks for "
+                f"the same ones: about {units.count(value.made)} samples were read of {units.count(value.contents)}."
+            )
         return (
             f"{takes} {_capital(text)} {depend} on {_inputs(value)} alone. In {value.made} calls that were looked at, "
             f"{_inputs(value)} had only {units.plural(value.contents, 'different value')}."
@@ -166,6 +173,11 @@ def _gives_the_same(results: Results, value: RemadeValue) -> bool:
 
 
 def _change(value: RemadeValue, text: str) -> str:
+    if value.counted:
+        return (
+            f"Compute {text} once for each sample, in `__init__` or in the first pass, and take it from there by "
+            f"{_inputs(value)}. Do not change in place what is kept."
+        )
     if value.inputs:
         return (
             f"Keep {text} for each value of {_inputs(value)}: in a dict, or with `functools.cache` where all arguments "

@@ -6,6 +6,7 @@ import pytest
 
 from gpuprof.analyses.lines.same_inputs import SameInputs, inputs_of
 from gpuprof.analyses.lines.value_makers import makers
+from gpuprof.model.context import Loader
 from gpuprof.model.operands import MadeValue
 from tests.rules.cases.needless.value_made_again import value
 
@@ -32,7 +33,9 @@ def seen(name: str, contents: int, **changed: int) -> MadeValue:
 FEW = (seen("i", 18), seen("case", 4), seen("z", 12))
 
 
-def found(text: str = TEXT, known: tuple[MadeValue, ...] = FEW, *others: str) -> SameInputs | None:
+def found(
+    text: str = TEXT, known: tuple[MadeValue, ...] = FEW, *others: str, loaders: tuple[Loader, ...] = ()
+) -> SameInputs | None:
     tree = ast.parse(text)
     function = next(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == "__getitem__")
     known = tuple(
@@ -40,7 +43,7 @@ def found(text: str = TEXT, known: tuple[MadeValue, ...] = FEW, *others: str) ->
         for each in known
     )
     maker = next(each for each in makers(tree, "__getitem__", function.lineno) if "image" in each.names)
-    return inputs_of((tree, tree, *map(ast.parse, others)), maker, function.lineno, known)
+    return inputs_of((tree, tree, *map(ast.parse, others)), maker, function.lineno, known, loaders)
 
 
 def test_the_inputs_and_how_many_there_are() -> None:
@@ -113,3 +116,47 @@ def test_objects_of_other_cells() -> None:
 def test_a_file_that_is_open_meanwhile() -> None:
     text = TEXT.replace("        image = load_case(", "        with timer():\n            image = load_case(")
     assert found(text) is not None
+
+
+STARS = """
+class Stars:
+    def __init__(self, stars):
+        self.stars = stars
+    def __getitem__(self, i):
+        image = spectrum(self.stars[i])
+        return image + noise(image)
+"""
+
+
+def loader(**changed: object) -> Loader:
+    known = {"workers": 0, "batch_size": 8, "samples": 40, "batches_read": 20, "dataset": "Stars"}
+    return Loader(**(known | changed))  # type: ignore[arg-type]
+
+
+def test_each_pass_asks_for_the_same_samples() -> None:
+    read = found(STARS, (seen("i", 18),), loaders=(loader(), loader(samples=10, batches_read=5)))
+    assert read == SameInputs(("i",), contents=50, needed=50, calls=200, often=False, counted=True)
+    subset = found(STARS, (seen("i", 18),), loaders=(loader(dataset="Subset", inner_dataset="Stars"),))
+    assert subset is not None and subset.calls == 160
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"batches_read": 9},
+        {"dataset": "Others"},
+        {"workers": 2},
+        {"samples": None},
+        {"batch_size": None},
+        {"samples_compared": 9, "samples_same": 9},
+    ],
+    ids=["one pass", "others", "workers", "no samples", "no batches", "whole samples"],
+)
+def test_samples_that_are_not_known_to_come_again(changed: dict[str, int]) -> None:
+    assert found(STARS, (seen("i", 18),), loaders=(loader(**changed),)) is None
+
+
+@pytest.mark.parametrize("text", ["spectrum(self.stars[i], rate)", "spectrum(self.stars[0])"])
+def test_what_depends_on_more_or_less_than_the_index(text: str) -> None:
+    given = STARS.replace("spectrum(self.stars[i])", text).replace("(self, i):", "(self, i):\n        rate = draw()")
+    assert found(given, (seen("i", 18),), loaders=(loader(),)) is None

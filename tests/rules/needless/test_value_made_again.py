@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.model.context import Cell
+from gpuprof.model.context import Cell, Loader
 from gpuprof.model.operands import MadeValue, Operand, Operands
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.registry import rule
@@ -118,7 +118,7 @@ LOAD = library("numpy/lib/_npyio_impl.py", "load")
 LOADS = '    with np.load(path) as archive:\n        return archive["image"]'
 
 
-def shards(source: str = SHARDS) -> Finding | None:
+def shards(source: str = SHARDS, loaders: tuple[Loader, ...] = ()) -> Finding | None:
     """Of a cell of 1 s, 400 ms of it in line 11, which line 16 leads to."""
     builder = TraceBuilder().operator("aten::mm", 0, 5)
     builder.stack(0, 400_000, (CELL_FILE, "<module>", 16), (CELL_FILE, "Slices.__getitem__", 11), LOAD)
@@ -129,7 +129,9 @@ def shards(source: str = SHARDS) -> Finding | None:
         for name, contents in looks.items()
     ]
     cell = Cell(source=source, filename=CELL_FILE)
-    answer = rule("value_made_again").check(Results(builder.context(cell=cell, made_values=tuple(seen)).build()))
+    answer = rule("value_made_again").check(
+        Results(builder.context(cell=cell, made_values=tuple(seen), loaders=loaders).build())
+    )
     assert answer is None or isinstance(answer, Finding)
     return answer
 
@@ -181,3 +183,12 @@ def test_what_is_kept_already() -> None:
         shards(method.replace("train = ", "    def load_case(self, path):\n        return np.load(path)\n\ntrain = "))
         is not None
     )
+
+
+def test_a_part_of_each_sample_that_comes_again_in_each_pass() -> None:
+    source = SHARDS.replace("self.paths[case]", "self.paths[i]")
+    loader = Loader(workers=0, batch_size=8, samples=40, batches_read=20, dataset="Slices")
+    finding = shards(source, (loader,))
+    assert finding is not None and "about 160 samples were read of 40" in finding.explanation
+    assert finding.change.startswith("Compute `image` once for each sample")
+    assert finding.saving is not None and finding.saving.share == pytest.approx(0.4 * 0.75)
