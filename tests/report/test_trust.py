@@ -96,10 +96,12 @@ def test_says_how_well_the_run_can_be_re_timed():
     assert any(note.startswith("Simulated without any change, the run is") for note in report.trust.notes)
 
 
-def test_says_why_nothing_could_be_re_timed():
+def test_says_why_nothing_could_be_simulated():
     # GIVEN a run in which no wait was recorded at all
     notes = Report.of(run([("work", 100), ("kernel", 7, 300)] * 10 + [("work", 1)])).trust.notes
-    assert any("No saving could be found by simulation" in note and "no call such as" in note for note in notes)
+    assert any(
+        "No saving could be found by simulating this run" in note and "no call such as" in note for note in notes
+    )
 
 
 def test_the_replay_error_of_a_run_without_device_is_unknown():

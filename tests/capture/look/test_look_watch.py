@@ -252,11 +252,12 @@ def test_a_line_without_steps_that_takes_most_of_the_time_is_looked_at(
     monkeypatch.setattr(look_watch, "_MOST_LOOKS_ANYWHERE", 1)
     monkeypatch.setattr(look_budget, "_MOST_NS", 400_000_000)
     # a first look that ends before the long operator
-    seconds = iter([0.002])
+    seconds, begun = iter([0.002]), list[float]()
     usual = look_watch.CloseLook
 
     def short_at_first(*args: Any, most_seconds: float, **others: Any) -> Any:
-        return usual(*args, most_seconds=next(seconds, most_seconds), **others)
+        begun.append(next(seconds, most_seconds))
+        return usual(*args, most_seconds=begun[-1], **others)
 
     monkeypatch.setattr(look_watch, "CloseLook", short_at_first)
     x, wide = torch.rand(8, 8), torch.rand(700, 700)
@@ -272,7 +273,8 @@ def test_a_line_without_steps_that_takes_most_of_the_time_is_looked_at(
 
     trace = looked(new_session(max_seconds=0.1), cell)
     names = trace.names_of(trace.looked_operators)
-    assert len(trace.context.look.parts) >= 2 and "aten::_linalg_svd" in names
+    # the first look may have seen so little that nothing of it is kept
+    assert len(begun) >= 2 and "aten::_linalg_svd" in names
 
 
 def test_the_tables_and_what_is_said_of_them_are_on_disk(new_session: NewSession) -> None:
