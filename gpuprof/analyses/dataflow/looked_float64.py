@@ -16,6 +16,7 @@ from gpuprof.model.kinds import ValueKind
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+_SEEN_SHARE = 0.8  # of the operators of its iterations
 _DEFAULT = re.compile(r"set_default_dtype\(\s*torch\.(float64|double)")
 # they solve, factorize or invert: double precision is chosen for them
 _SOLVERS = ("aten::linalg_", "aten::_linalg_", "aten::cholesky", "aten::triangular_solve", "aten::lu_")
@@ -78,7 +79,7 @@ class LookedFloat64(Result):
 def _others(trace: Trace) -> tuple[str, ...]:
     """The names of the recorded operators, where the look saw a part of an iteration: it may have missed some."""
     look = trace.context.look
-    whole = look is not None and look.operators_share is not None
+    whole = look is not None and (look.operators_share or 0.0) >= _SEEN_SHARE
     return () if whole else tuple(np.unique(trace.names_of(trace.operators)))
 
 

@@ -1,7 +1,7 @@
 """Which statements of a function compute from inputs that have few contents, while its calls differ in something else.
 
-A call that takes long ends before one of the looks at the variables more often than not, so that its result is seldom
-seen. What it is given is there all the time.
+Looks at the variables mostly come in the middle of a call that takes long, so that its result is seldom seen. What the
+call is given is there all the time.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def _of_a_sample(
     samples = SamplesRead.of(loaders, owner.name)
     if samples is None or samples.samples > _FEW_CONTENTS * samples.read:
         return None
-    if not _others_stay(tree, scope, value, read - {given[1]}):
+    names = (each for node in own_nodes(scope) for each in ast.walk(node) if isinstance(each, ast.Name))
+    given_anew = any(each.id == given[1] and not isinstance(each.ctx, ast.Load) for each in names)
+    if given_anew or not _others_stay(tree, scope, value, read - {given[1]}):
         return None
     return SameInputs((given[1],), samples.samples, samples.samples, samples.read, often=False, counted=True)
 
@@ -199,9 +201,13 @@ def _is_kept(tree: ast.Module, attribute: str) -> bool:
 def _changes(node: ast.AST, attribute: str) -> bool:
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return _attribute(node) == attribute
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+    if not isinstance(node, ast.Call):
         return False
-    return node.func.attr in _CHANGES and _attribute(node.func.value) == attribute
+    if ast.unparse(node.func).rpartition(".")[2] == "shuffle":
+        return any(_attribute(each) == attribute for each in node.args)
+    return (
+        isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES and _attribute(node.func.value) == attribute
+    )
 
 
 def _is_filled(tree: ast.Module, name: str) -> bool:

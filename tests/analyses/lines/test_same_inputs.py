@@ -160,3 +160,15 @@ def test_samples_that_are_not_known_to_come_again(changed: dict[str, int]) -> No
 def test_what_depends_on_more_or_less_than_the_index(text: str) -> None:
     given = STARS.replace("spectrum(self.stars[i])", text).replace("(self, i):", "(self, i):\n        rate = draw()")
     assert found(given, (seen("i", 18),), loaders=(loader(),)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STARS.replace("(self, i):", "(self, i):\n        i = draw(i)"),
+        STARS.replace("stars[i]", "stars[self.order[i]]")
+        + "    def shuffled(self):\n        rng.shuffle(self.order)\n",
+    ],
+)
+def test_an_index_that_stands_for_another_sample_later(text: str) -> None:
+    assert found(text, (seen("i", 18),), loaders=(loader(),)) is None
