@@ -92,6 +92,16 @@ class HolderLevel(msgspec.Struct, frozen=True, kw_only=True):
     step: str
 
 
+class ItemPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes that the items of a container hold by one step from each item: `.optimizer`, `["logits"]`, `[0]`. `kind`:
+    the type of the item. `model`: that step leads to a model."""
+
+    kind: str
+    step: str
+    bytes: int
+    model: bool = False
+
+
 class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     """Tensors on one device that one name of the notebook kept alive at the end of the cell; on the host (`cpu`)
     NumPy's arrays as well, which are `arrays` of the `tensors`.
@@ -117,7 +127,8 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     "" where it is no attribute. `cycled_bytes`: in an `itertools.cycle`, which keeps what it hands out. `shape`: of the
     largest tensor; None in older recordings. `levels`: the way to `way_bytes`, seven tenths of the bytes at least,
     through containers and objects; empty where the name stands for one tensor. `looked_share` of the bytes were looked
-    at; the others are estimated by the items of the same containers that were. `filling`: of lists that no name holds
+    at; the others are estimated by the items of the same containers that were. `item_parts`: of a container of objects
+    or records, the largest of what these hold. `filling`: of lists that no name holds
     yet, in the row `[…]`, the functions and lines that may be filling one then, the innermost first.
     """
 
@@ -151,4 +162,5 @@ class HeldTensors(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[HolderLevel, ...] = ()
     way_bytes: int = 0
     looked_share: float = 1.0
+    item_parts: tuple[ItemPart, ...] = ()
     filling: tuple[tuple[str, int], ...] = ()

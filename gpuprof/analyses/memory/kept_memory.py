@@ -10,17 +10,16 @@ from typing import Self
 import numpy as np
 
 from gpuprof.analyses.accounts.cell_memory import CellMemory, resident_readings
-from gpuprof.analyses.accounts.phase import PHASES, Phase
-from gpuprof.analyses.accounts.sample_phases import SamplePhases
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.containers.chosen_items import ChosenItems, chosen_items
 from gpuprof.analyses.containers.inner_containers import InnerContainer, inner_container
 from gpuprof.analyses.containers.single_reads import SingleRead, single_read
 from gpuprof.analyses.containers.unnamed_lists import with_names
-from gpuprof.analyses.lines.stretches import Stretches
+from gpuprof.analyses.containers.unread_parts import UnreadParts, unread_parts
 from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
+from gpuprof.analyses.memory.cell_phases import CellPhases
 from gpuprof.analyses.memory.hook_text import hooks_in, lines_of_hook
 from gpuprof.analyses.memory.kept_graphs import filling_lines, summing_lines
 from gpuprof.analyses.memory.last_items import LastItems, last_items
@@ -31,7 +30,6 @@ from gpuprof.model.operands import Operands
 from gpuprof.model.trace import Trace
 
 _FEWEST_LEVELS = 5
-_WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 # held before the end
 _EARLIER = ("frame", "peak")
 _AS_HELD = (
@@ -70,7 +68,8 @@ class KeptTensors:
     grows the last few items alone are read, where that is so, and `last_names` and `last_bytes`: all names of its
     function of which it is so, the most bytes first. `shape`: of the largest
     tensor. `levels`: the containers and objects on the way to `way_bytes`, most of it; `inner`: of the objects the
-    attribute that the way goes through. `estimated`: not all of it was looked at.
+    attribute that the way goes through. `unread`: what its items hold that no text reads. `estimated`: not all of it
+    was looked at.
     """
 
     name: str
@@ -124,6 +123,7 @@ class KeptTensors:
     levels: tuple[HolderLevel, ...] = ()
     way_bytes: int = 0
     inner: InnerContainer | None = None
+    unread: UnreadParts | None = None
     estimated: bool = False
 
     @property
@@ -181,9 +181,11 @@ class KeptMemory(Result):
         once = {each: None if later[each] else _read_once(each, sources) for each in held}
         chosen = {each for each in held if each.kind == "frame" and _chosen(list(sources.values()), _variable(each)[0])}
         last = {each: _last(each, sources) for each in held}
-        told = {each for each in held if each.name in by_text or later[each] or once[each] or last[each]}
+        unread = {each: _unread(each, sources) for each in held}
+        by_use = (later, once, last, unread)
+        told = {each for each in held if each.name in by_text or any(found[each] for found in by_use)}
         rows = [each for each in held if _matters(each) or each in told | chosen]
-        devices, phases = sorted({each.device for each in rows}), _CellPhases(trace, results)
+        devices, phases = sorted({each.device for each in rows}), CellPhases(trace, results)
         found = []
         for device in devices:
             mine = [each for each in rows if each.device == device]
@@ -192,7 +194,8 @@ class KeptMemory(Result):
                 for each in mine
             ]
             kept = [_with_once(each, once[row], held, device) for each, row in zip(kept, mine, strict=True)]
-            kept = _with_last([replace(each, last=last[row]) for each, row in zip(kept, mine, strict=True)])
+            rows_kept = zip(kept, mine, strict=True)
+            kept = _with_last([replace(each, last=last[row], unread=unread[row]) for each, row in rows_kept])
             if device == "cpu":
                 kept = with_alike(kept)
                 kept = [_with_making(each, trace, results, sources.get("", "")) for each in kept]
@@ -256,6 +259,13 @@ def _last(row: HeldTensors, sources: dict[str, str]) -> LastItems | None:
     return found if found is not None and row.levels[0].items > found.number else None
 
 
+def _unread(row: HeldTensors, sources: dict[str, str]) -> UnreadParts | None:
+    name, function = _variable(row)
+    known = row.item_parts and not row.hook and row.kind in OWN_KINDS and name.isidentifier()
+    texts = [text for text in sources.values() if text]
+    return unread_parts(texts, name, function, row.item_parts) if known else None
+
+
 def _with_last(kept: list[KeptTensors]) -> list[KeptTensors]:
     found = []
     for each in kept:
@@ -316,7 +326,7 @@ def _kept(
     held: tuple[HeldTensors, ...],
     sources: dict[str, str],
     by_text: dict[str, str],
-    phases: _CellPhases,
+    phases: CellPhases,
     operands: Operands | None,
 ) -> KeptTensors:
     source, (name, function) = sources.get("", ""), _variable(row)
@@ -372,23 +382,6 @@ def _items(operands: Operands | None, name: str, lines: Sequence[int]) -> int | 
     found = (each for each in (operands.seen if operands else ()) if each.name == name and each.kind in _LISTS)
     lengths = (each.most for each in found if any(each.first <= line <= each.last for line in lines))
     return max((each for each in lengths if each is not None), default=None)
-
-
-class _CellPhases:
-    """What the cell was doing when."""
-
-    def __init__(self, trace: Trace, results: Results):
-        stretches = results.get(Stretches)
-        order = np.argsort(stretches.start_ns, kind="stable")
-        self._starts, self._phase = stretches.start_ns[order], results.get(SamplePhases).phase[order]
-        self._trains = bool(trace.context.optimizers)
-
-    def may_go_backward(self, time_ns: int | None, texts: list[str]) -> bool:
-        """Whether what ran at that time may have needed its graphs."""
-        if not self._trains and not any(holder_text.has_backward(each) for each in texts):
-            return False
-        at = int(np.searchsorted(self._starts, time_ns or 0, side="right")) - 1
-        return at < 0 or PHASES[self._phase[at]] not in _WITHOUT_BACKWARD
 
 
 def _fills(source: str, name: str) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuprof.capture.base.storages import Key
 from gpuprof.capture.memory.array_memory import is_array
-from gpuprof.capture.memory.holder_levels import WaysIn, levels_of
+from gpuprof.capture.memory.holder_levels import WaysIn, item_parts_of, levels_of
 from gpuprof.capture.memory.narrow_content import narrow_in
 from gpuprof.capture.memory.repeated_content import RepeatedNumbers, repeats_in
 from gpuprof.capture.memory.storage_use import ParameterCopies, Shapes, shape_of
@@ -93,5 +93,6 @@ class HeldPart:
             levels=levels_of(value, way),
             way_bytes=round(self._ways.bytes_on(way) / looked_share),
             looked_share=round(looked_share, 4),
+            item_parts=item_parts_of(value, self._ways, looked_share),
             **names,
         )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from gpuprof.capture.memory.held_values import inside
-from gpuprof.model.memory import HolderLevel
+from gpuprof.capture.memory.held_values import EACH, inside
+from gpuprof.model.memory import HolderLevel, ItemPart
 
 # of the bytes: with less, what is elsewhere matters as well
 _MOST = 0.7
 _MOST_TRIED = 16
+_MOST_PARTS = 8
+# of the bytes: less saves little
+_LEAST_PART = 0.05
 
 
 class WaysIn:
@@ -40,6 +43,31 @@ class WaysIn:
     def bytes_on(self, steps: tuple[str, ...]) -> int:
         """What lies on that way, or behind it."""
         return sum(size for way, size in self._bytes.items() if way[: len(steps)] == steps)
+
+    def by_item_part(self) -> list[tuple[str, int]]:
+        """Steps from the items of a container, with the bytes behind each, the most first."""
+        found: Counter[str] = Counter()
+        for steps, size in self._bytes.items():
+            if len(steps) > 1 and steps[0] == EACH and steps[1] not in (EACH, ""):
+                found[steps[1]] += size
+        least = _LEAST_PART * self._bytes.total()
+        return [(step, size) for step, size in found.most_common(_MOST_PARTS) if size >= least]
+
+
+def item_parts_of(value: Any, ways: WaysIn, looked_share: float) -> tuple[ItemPart, ...]:
+    """What the items of that container hold, by one example of an item for each."""
+    import torch
+
+    found = []
+    for step, size in ways.by_item_part():
+        items, _ = inside(value, top=True) or ([], "")
+        for item in items[:_MOST_TRIED]:
+            inner, steps = inside(item, top=False) or ([], "")
+            if not isinstance(steps, str) and step in steps:
+                model, kind = isinstance(inner[steps.index(step)], torch.nn.Module), type(item).__name__
+                found.append(ItemPart(kind=kind, step=step, bytes=round(size / looked_share), model=model))
+                break
+    return tuple(found)
 
 
 def levels_of(value: Any, steps: tuple[str, ...]) -> tuple[HolderLevel, ...]:

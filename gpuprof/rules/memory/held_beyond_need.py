@@ -11,7 +11,8 @@ What it finds
     outputs of which all that the text reads later is a mean, a maximum or one position; or batches that an
     `itertools.cycle` over a DataLoader keeps; or the items of a list that one later loop alone reads, one after the
     other, also in a function that the list is given to; or lists that grow with each turn of a loop, of which the last
-    few items are read.
+    few items are read; or attributes and entries of a list's items, such as an optimizer or the data of a fit, that
+    nothing reads once the item is in the list.
 
 Why it costs
     A view keeps all of its tensor alive. A copy of the weights for each iterate, each window written out, and each
@@ -58,6 +59,7 @@ from gpuprof.rules.memory.needless_content import (
     narrow,
     repeated,
     repeated_alike,
+    unread_of_items,
     zeros,
 )
 from gpuprof.rules.memory.saved_memory import (
@@ -72,6 +74,7 @@ from gpuprof.rules.memory.saved_memory import (
 _NOTEBOOKS = ("ipykernel", "IPython")
 _MOST_CALLS = 3
 _LONGEST_TEXT = 60
+_PART_OF_ITEMS = 0.3
 _OTHER_ITEMS = "Leave it when another cell needs the other items."
 
 
@@ -163,7 +166,7 @@ class HeldBeyondNeed(Rule):
 def _needless(kept: KeptTensors, copies: float, alike: Sequence[KeptTensors]) -> list[NeedlessMemory]:
     """What the name need not hold, where the notebook is seen to fill or make it; `alike` hold the same windows."""
     # of the variables of functions, what the text or the content alone shows
-    of_text = kept.read_once or kept.last
+    of_text = kept.read_once or kept.last or kept.unread
     shown = kept.function is None or of_text or kept.zeros_bytes or kept.narrow_type or kept.cycled_bytes
     # what is gone at the end may just have been in the making
     filled = kept.filled or (kept.made and shown and kept.kind != "peak")
@@ -174,7 +177,7 @@ def _needless(kept: KeptTensors, copies: float, alike: Sequence[KeptTensors]) ->
         # the rest of what a hook fills is memory_kept_by_hooks_or_graphs' to judge
         return found
     best_alone = kept.chosen and kept.inner and max(kept.copies, kept.inner.items) >= copies
-    if kept.read_once and not found and not best_alone:
+    if kept.read_once and not found and not best_alone and not _mostly_unread(kept):
         found.append(_read_later(kept, kept.read_once))
     if kept.last is not None:
         found.append(last_few(kept, kept.last))
@@ -188,6 +191,8 @@ def _needless(kept: KeptTensors, copies: float, alike: Sequence[KeptTensors]) ->
         found.append(_chosen_inside(kept, kept.chosen, kept.inner))
     elif kept.function and kept.chosen and kept.items and kept.items >= copies:
         found.append(_chosen_alone(kept, kept.chosen, kept.items))
+    elif kept.unread is not None:
+        found.append(unread_of_items(kept, kept.unread))
     if kept.repeated_bytes:
         found.append(repeated(kept, alike))
     if kept.zeros_bytes:
@@ -195,6 +200,11 @@ def _needless(kept: KeptTensors, copies: float, alike: Sequence[KeptTensors]) ->
     elif kept.narrow_type and not kept.updated:
         found.append(narrow(kept))
     return found
+
+
+def _mostly_unread(kept: KeptTensors) -> bool:
+    """Whether it is simpler to drop parts of its items than not to keep them."""
+    return kept.unread is not None and not kept.unread.models and kept.unread.bytes >= _PART_OF_ITEMS * kept.bytes
 
 
 def _behind_views(kept: KeptTensors) -> NeedlessMemory:

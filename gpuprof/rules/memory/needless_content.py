@@ -1,5 +1,5 @@
-"""What a name need not hold because of what is in it: the same numbers again, zeros, types wider than they need, or
-batches that an `itertools.cycle` keeps."""
+"""What a name need not hold because of what is in it: the same numbers again, zeros, types wider than they need, parts
+of its items that nothing reads, or batches that an `itertools.cycle` keeps."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof import units
+from gpuprof.analyses.containers.unread_parts import UnreadParts
 from gpuprof.analyses.memory.holder_text import converted_from
 from gpuprof.analyses.memory.kept_memory import KeptTensors
 from gpuprof.analyses.memory.last_items import LastItems
+from gpuprof.rules.memory.holder_words import holder, number_held
 
 _MOST_NAMES = 3
 # axes of the windows of a series of single numbers
@@ -235,3 +237,35 @@ def last_few(kept: KeptTensors, last: LastItems) -> NeedlessMemory:
         "Leave it when a later cell reads the earlier items.",
         last.lines,
     )
+
+
+def unread_of_items(kept: KeptTensors, unread: UnreadParts) -> NeedlessMemory:
+    """Attributes and entries of a container's items that nothing reads once they are in it."""
+    size, parts, read = units.size(unread.bytes), _quoted(unread.steps), _quoted(unread.read)
+    lines = kept.lines or kept.made
+    return NeedlessMemory(
+        kept,
+        unread.bytes,
+        # a model is what a later cell may want
+        not unread.models,
+        f"Items of `{kept.name}` keep {size} in {parts} that nothing reads later",
+        f"{holder(kept)} holds {number_held(kept)}. Once an item is in `{kept.name}`, the cell reads {read} of it, "
+        f"which does not need {parts}.",
+        _dropped(unread, f"`{kept.name}`" + (f" at {_at(lines)}" if lines else "")),
+        f"Leave it when another cell reads {parts}, or continues with the items.",
+    )
+
+
+def _dropped(unread: UnreadParts, holder_at: str) -> str:
+    if all(each.startswith("[") for each in unread.steps):
+        return f"Leave {_quoted(unread.steps)} out of what goes into {holder_at}."
+    gone = ", ".join(f"`item{each} = None`" for each in unread.steps)
+    names = " and ".join(f"`self{each}`" for each in unread.steps)
+    return (
+        f"Drop what nothing reads when an item is finished, before it goes into {holder_at}: {gone}, with `item` for "
+        f"the `{unread.kind}` object. Or keep them in variables of the method that needs them, not as {names}."
+    )
+
+
+def _quoted(parts: Sequence[str]) -> str:
+    return " and ".join(f"`{each}`" for each in parts[:_MOST_NAMES])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from gpuprof.capture.memory.holder_levels import WaysIn, levels_of
+from gpuprof.capture.memory.held_values import EACH
+from gpuprof.capture.memory.holder_levels import WaysIn, item_parts_of, levels_of
 
 
 def most(*ways: tuple[list[str], int]) -> tuple[str, ...]:
@@ -50,3 +51,23 @@ def levels(value: Any, *steps: str) -> list[tuple[str, int, str]]:
 )
 def test_what_is_on_the_way(value: Any, steps: tuple[str, ...], expected: list[Any]) -> None:
     assert levels(value, *steps) == expected
+
+
+class Fitted:
+    def __init__(self) -> None:
+        self.data, self.net, self.losses = torch.zeros(64), torch.nn.Linear(4, 4), [torch.zeros(1)]
+
+
+def test_what_the_items_hold() -> None:
+    items, found = [Fitted() for _ in range(3)], WaysIn()
+    for each in items:
+        for steps, tensor in (([EACH, ".data"], each.data), ([EACH, ".net", ""], each.net.weight)):
+            found.add(steps, tensor.nbytes)
+        found.add([EACH, ".losses", EACH], each.losses[0].nbytes)
+    parts = item_parts_of(items, found, 0.5)
+    # what is small is left out, what was not looked at is estimated
+    assert [(each.kind, each.step, each.bytes, each.model) for each in parts] == [
+        ("Fitted", ".data", 2 * 3 * 256, False),
+        ("Fitted", ".net", 2 * 3 * 64, True),
+    ]
+    assert item_parts_of([torch.zeros(2)], WaysIn(), 1.0) == ()

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell, Optimizer
-from gpuprof.model.memory import HeldTensors
+from gpuprof.model.memory import HeldTensors, ItemPart
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
 from gpuprof.rules.registry import rule
@@ -246,3 +246,33 @@ def test_models_and_optimizers_in_a_list_of_which_the_best_is_taken() -> None:
 )
 def test_a_list_that_is_read_or_short(answer: Finding | Abstention | None) -> None:
     assert answer is None
+
+
+MEMBERS = """class Member:
+    def fit(self):
+        self.opt.step()
+        return self
+    def predict(self, x):
+        return self.net(x)
+members = []
+for seed in range(9):
+    members.append(Member().fit())
+y = [each.predict(x) for each in members]
+"""
+
+
+def test_parts_of_items_that_nothing_reads() -> None:
+    net, opt = (ItemPart(kind="Member", step=each, bytes=2 * GIB, model=each == ".net") for each in (".net", ".opt"))
+    finding = found(MEMBERS, "members", shape=None, item_parts=(net, opt))
+    assert finding.severity is Severity.MEDIUM and finding.evidence["needless_bytes"] == 2 * GIB
+    assert "in `.opt` that nothing reads later" in finding.title and "`item.opt = None`" in str(finding.change)
+    # models are what a later cell may want
+    later = MEMBERS.replace("self.net(x)", "self.opt.x").replace(
+        "[each.predict(x) for each in members]", "members[2].opt"
+    )
+    finding = found(later, "members", shape=None, item_parts=(net, opt))
+    assert finding.severity is Severity.LOW and "`.net`" in finding.title
+    records = 'members = []\nfor x in xs:\n    members.append({"a": x, "b": f(x)})\nprint([r["b"] for r in members])\n'
+    part = ItemPart(kind="dict", step='["a"]', bytes=2 * GIB)
+    finding = found(records, "members", shape=None, item_parts=(part,))
+    assert 'Leave `["a"]` out of what goes into `members` at line 3' in str(finding.change)
