@@ -118,13 +118,13 @@ def changing_names(loop: ast.For, known: Repeatable) -> set[str]:
     for node in nodes:
         if isinstance(node, _Given) and node.value is not None and _reads_before(node.value, given, known):
             changing |= {name for each in _targets(node) for name in _names(each)}
-    mutated = {name for node in nodes for name in _mutated(node, known)}
+    changed = {name for node in nodes for name in mutated(node, known)}
     before = -1
     while len(changing) != before:
         before = len(changing)
         # what was made of another name may be a view of it
-        mutated |= {source for name in mutated for source in known.sources(name)}
-        changing |= mutated
+        changed |= {source for name in changed for source in known.sources(name)}
+        changing |= changed
         for node in nodes:
             changing |= _bound(node, known, changing, id(node) in rare)
     return changing
@@ -155,7 +155,7 @@ def _bound(node: ast.AST, known: Repeatable, changing: set[str], rare: bool) -> 
     return set()
 
 
-def _mutated(node: ast.AST, known: Repeatable) -> set[str]:
+def mutated(node: ast.AST, known: Repeatable) -> set[str]:
     """The names whose objects this node changes in place."""
     if isinstance(node, ast.AugAssign):
         return {root(node.target)}

@@ -6,7 +6,7 @@ What it finds
     search builds anew, preprocessing that is fitted again for each point of a grid, a table that is read from disk in
     each round. Contents are compared by a fingerprint. Where a result was not seen, its inputs count, if the text says
     that the same inputs give the same result: a file that is read again for each of its rows, a part of a sample that
-    each pass over the data computes again.
+    each pass over the data computes again, a function of yours that each epoch calls for the same items.
 
 Why it costs
     The result is known already. Everything that leads to it is done for nothing.
@@ -43,6 +43,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.effects import seeds
 from gpuprof.rules.cell.repeatable import RepeatableReads
 from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.reads.items_made_again import ItemsMadeAgain, items_made_again
 from gpuprof.rules.saving.scope import graded, worst
 
 _DATA = ("numpy.", "pandas.", "scipy.", "sklearn.", "torch.Tensor", "torch.nn.", "builtins.")
@@ -72,7 +73,10 @@ class ValueMadeAgain(Rule):
             )
         values = (each for each in found.values if not each.inputs or _gives_the_same(results, each))
         value = max(values, key=lambda each: each.again * each.share, default=None)
-        if value is None or value.again * value.share < self.work_share:
+        again, items = value.again * value.share if value is not None else 0.0, items_made_again(results)
+        if items is not None and items.share > again:
+            return self._of_items(results, items) if items.share >= self.work_share else None
+        if value is None or again < self.work_share:
             return None
         share, text = value.again * value.share, _named(value)
         severity = graded(share, self.high_share, self.low_share)
@@ -94,6 +98,28 @@ class ValueMadeAgain(Rule):
             diff=_diff(results, value),
             looked_rows=results.get(LookedLines).below(value.file, value.first, value.last),
             saving=_saving(value, share),
+        )
+
+    def _of_items(self, results: Results, found: ItemsMadeAgain) -> Finding:
+        lines = tuple(range(found.time.first, found.time.last + 1))
+        device = results.get(DeviceActivity).primary is not None
+        return Finding(
+            rule=self.name,
+            # the time on the host is not the device's
+            severity=Severity.LOW if device else graded(found.share, self.high_share, self.low_share),
+            title=found.title,
+            explanation=found.explanation,
+            evidence={
+                "work_ms": units.milliseconds(found.time.ns),
+                "work_share": round(found.time.share, 4),
+                "made": found.items.passes,
+                "contents": 1,
+            },
+            where=Where(lines=lines, ranges_ns=worst(found.time.during)),
+            during=found.time.during,
+            change=found.change,
+            looked_rows=results.get(LookedLines).below("", found.time.first, found.time.last),
+            saving=found.saving(),
         )
 
 

@@ -1,0 +1,231 @@
+"""Statements that compute something for single items of a collection, again in each turn of a loop around them, though
+nothing but the item decides what it is.
+
+Which items a turn takes, and in which order, does not matter: `build(rows[i])` for each `i` of a new permutation. What
+is not understood here is taken to differ.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpuprof.analyses.containers.written_numbers import whole_number
+from gpuprof.analyses.loops.written_loops import parsed
+from gpuprof.rules.cell.cell_bindings import dotted
+from gpuprof.rules.cell.pure_calls import words
+from gpuprof.rules.cell.repeatable import RepeatableReads, root
+from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.reads.fixed_names import FixedNames, Scope, called_once, own_nodes
+
+_Whole = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_Turns = ast.For | ast.comprehension
+_CHOICES = (ast.IfExp, ast.BoolOp)
+_ORDERS = re.compile(r"perm|shuffle|arange|^range$|argsort", re.IGNORECASE)
+_PARTS = re.compile(r"split|chunk|batched", re.IGNORECASE)
+# some of all, perhaps none twice
+_SOME = re.compile(r"randint|choice|choices|multinomial|^sample$|integers|random_sample", re.IGNORECASE)
+_WRAPS = ("tqdm", "enumerate", "list", "reversed", "sorted")
+# they only put together what single items gave
+_JOINS = words(
+    """
+    append array as_tensor asarray cat concat concatenate float from_numpy hstack int item len list long max min
+    pad_sequence range stack sum tensor to tolist tuple unsqueeze view vstack zip
+    """
+)
+_FEWEST = 2
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class SameItems:
+    """The statement in lines `first` to `last` (from 1) computes `value`, as it is written, of the variable `item` of
+    an inner loop, for which it takes items of `collection` (empty where the item is a number of a range). The loop in
+    line `loop` has it `passes` times, as far as the text says, at least 2."""
+
+    first: int
+    last: int
+    value: str
+    item: str
+    collection: str
+    loop: int
+    passes: int
+
+
+@lru_cache(maxsize=16)
+def same_items(source: str) -> tuple[SameItems, ...]:
+    """Of each statement by the outermost such loop. Empty where the text is not Python, or measures its own time."""
+    tree = parsed(source)
+    if tree is None or times_its_calls(source):
+        return ()
+    known, found = RepeatableReads(tree), dict[int, SameItems]()
+    try:
+        scopes: list[Scope] = [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))]
+        for scope in scopes:
+            for loop in (each for each in own_nodes(scope) if isinstance(each, ast.For)):
+                for each in _OfLoop(tree, known, scope, loop).found():
+                    found.setdefault(each.first, each)
+    except RecursionError:  # an expression of a thousand terms
+        return ()
+    return tuple(found.values())
+
+
+class _OfLoop:
+    """What one loop computes again."""
+
+    def __init__(self, tree: ast.Module, known: RepeatableReads, scope: Scope, loop: ast.For):
+        self._tree, self._known, self._loop = tree, known, loop
+        self._names = FixedNames(tree, known, scope, loop)
+
+    def found(self) -> Iterator[SameItems]:
+        """In its body, and in functions of the text that the body calls."""
+        passes = self._passes(self._loop.iter)
+        if passes < _FEWEST:
+            return
+        for body, names in ((self._loop.body, self._names), *called_once(self._names, self._loop)):
+            for statement in _statements(body):
+                one = _OfStatement(self._known, names, statement, _turns_around(body, statement))
+                if (what := one.found()) is not None:
+                    value, item, collection = what
+                    last = statement.end_lineno or statement.lineno
+                    yield SameItems(statement.lineno, last, value, item, collection, self._loop.lineno, passes)
+
+    def _passes(self, node: ast.expr) -> int:
+        """How often it turns; 2 where the text does not say it, 0 where it may be for once."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return len(node.elts)
+        if not isinstance(node, ast.Call):
+            return _FEWEST if isinstance(node, ast.Name) else 0
+        name = dotted(node.func).rpartition(".")[2]
+        if name in _WRAPS and node.args:
+            return self._passes(node.args[0])
+        if name not in ("range", "trange") or len(node.args) not in (1, 2):
+            return _FEWEST if name == "range" else 0
+        ends = [whole_number(self._tree, _without_one(each)) for each in node.args]
+        if None in ends:
+            return _FEWEST
+        numbers = [each for each in ends if each is not None]
+        return numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0] + _has_one(node.args[1])
+
+
+class _OfStatement:
+    """One statement within loops."""
+
+    def __init__(self, known: RepeatableReads, names: FixedNames, statement: ast.Assign, around: list[_Turns]):
+        self._known, self._names, self._statement = known, names, statement
+        inside = [each for node in ast.walk(statement.value) if isinstance(node, _Whole) for each in node.generators]
+        self._items: dict[str, str] = {}
+        for turns in (*around, *inside):
+            self._items |= self._items_of(turns)
+        for turns in around:
+            if isinstance(turns, ast.For):
+                self._made_of_items(turns)
+
+    def found(self) -> tuple[str, str, str] | None:
+        """The value, the item and the collection."""
+        value: ast.expr = self._statement.value
+        calls = [each for each in ast.walk(value) if isinstance(each, ast.Call)]
+        mine = [each for each in calls if self._depends_on_items(each)]
+        chosen = any(isinstance(each, _CHOICES) for each in ast.walk(value))
+        if not mine or chosen or self._names.is_changed(self._statement):
+            return None
+        within = {id(inner) for each in mine for inner in ast.walk(each)}
+        others = [each for each in calls if id(each) not in within]
+        if any(_last(each) not in _JOINS for each in others):
+            return None
+        working = [each for each in mine if _last(each) not in _JOINS and not self._known.is_plain_call(each)]
+        if not working:
+            return None
+        outer = working[0]
+        read = {each.id for each in ast.walk(outer) if isinstance(each, ast.Name)}
+        item = next(name for name in self._items if name in read)
+        return ast.unparse(outer), item, self._items[item] or self._indexed(outer, item)
+
+    def _depends_on_items(self, call: ast.Call) -> bool:
+        reads = self._known.reads(call)
+        if not reads & self._items.keys():
+            return False
+        return all(each in self._items or self._names.is_fixed(each) for each in reads) and self._known.is_steady(call)
+
+    def _items_of(self, turns: _Turns) -> dict[str, str]:
+        """The variables of a loop that stand for items, each with its collection."""
+        iterable, target = turns.iter, turns.target
+        while isinstance(iterable, ast.Call) and _last(iterable) in _WRAPS and iterable.args:
+            if _last(iterable) == "enumerate":
+                target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) > 1 else target
+            iterable = iterable.args[0]
+        if not isinstance(target, ast.Name):
+            return {}
+        if isinstance(iterable, ast.Name) and self._names.is_collection(iterable.id):
+            return {target.id: iterable.id}
+        return {target.id: ""} if self._levels(iterable) == 1 else {}
+
+    def _levels(self, node: ast.expr, depth: int = 0) -> int:
+        """How deep it is of places of items, all of them in each turn: 1 of a range or a permutation, 2 of parts of
+        one; 0 where it is anything else."""
+        calls = [_last(each) for each in ast.walk(node) if isinstance(each, ast.Call)]
+        slices = [each for each in ast.walk(node) if isinstance(each, ast.Slice)]
+        if any(_SOME.search(each) for each in calls) or any(each.lower is None and each.upper for each in slices):
+            return 0
+        if any(_PARTS.search(each) for each in calls):
+            return 2
+        if any(_ORDERS.search(each) for each in calls):
+            return 1
+        values = self._names.values_of(root(node)) if depth < _MOST_NAMES else []
+        turns = self._names.turns_of(root(node)) if depth < _MOST_NAMES else []
+        found = [self._levels(each, depth + 1) for each in values]
+        found += [self._levels(each, depth + 1) - 1 for each in turns]
+        return min(found, default=0)
+
+    def _made_of_items(self, turns: ast.For) -> None:
+        """Names that the body gives one value to, which is of the item alone: `row = rows[i]`."""
+        for statement in _statements(turns.body):
+            target = statement.targets[0]
+            once = isinstance(target, ast.Name) and self._names.is_given_once(target.id)
+            if not once or statement is self._statement or not isinstance(statement.value, ast.Subscript):
+                continue
+            reads = self._known.reads(statement.value)
+            if reads & self._items.keys() and all(each in self._items or self._names.is_fixed(each) for each in reads):
+                assert isinstance(target, ast.Name)
+                self._items[target.id] = root(statement.value)
+
+    def _indexed(self, node: ast.AST, item: str) -> str:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Name) and each.slice.id == item:
+                return ast.unparse(each.value)
+        return ""
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.Assign]:
+    """Assignments that each turn comes to, also of loops inside."""
+    for each in body:
+        if isinstance(each, ast.Assign) and len(each.targets) == 1:
+            yield each
+        elif isinstance(each, ast.For | ast.With):
+            yield from _statements(each.body)
+
+
+def _turns_around(body: list[ast.stmt], statement: ast.stmt) -> list[_Turns]:
+    """The loops of the body that it is in."""
+    return [
+        node
+        for each in body
+        for node in ast.walk(each)
+        if isinstance(node, ast.For) and any(inner is statement for inner in ast.walk(node))
+    ]
+
+
+def _last(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+
+
+def _has_one(node: ast.expr) -> int:
+    """Of `epochs + 1`."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+
+
+def _without_one(node: ast.expr) -> ast.expr:
+    return node.left if isinstance(node, ast.BinOp) and _has_one(node) else node
