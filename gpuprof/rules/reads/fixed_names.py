@@ -115,13 +115,19 @@ class GivenNames(FixedNames):
         self._outer, self.functions, self._known, self._tree = names, names.functions, names._known, names._tree
         self._stored, self._changed = list(_stores(function)), names._changed
         self._arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-        self._given = {name: each.id for name, each in _given_to(function, call) if isinstance(each, ast.Name)}
+        self._values = dict(_given_to(function, call))
+        self._given = {name: each.id for name, each in self._values.items() if isinstance(each, ast.Name)}
 
     def is_fixed(self, name: str) -> bool:
         """Also an argument for which the loop gives what is fixed there."""
         if name in self._stored or (name in self._arguments and name not in self._given):
             return False
         return self._outer.is_fixed(self._given.get(name, name))
+
+    def values_of(self, name: str) -> list[ast.expr]:
+        """Of an argument what the loop gives for it."""
+        own = name in self._values and name not in self._stored
+        return [self._values[name]] if own else super().values_of(name)
 
     def is_collection(self, name: str) -> bool:
         """By what the loop gives for it."""

@@ -192,3 +192,31 @@ def test_a_part_of_each_sample_that_comes_again_in_each_pass() -> None:
     assert finding is not None and "about 160 samples were read of 40" in finding.explanation
     assert finding.change.startswith("Compute `image` once for each sample")
     assert finding.saving is not None and finding.saving.share == pytest.approx(0.4 * 0.75)
+
+
+ITEMS = """rows = [make(n) for n in range(9)]
+def train(ids):
+    graphs = [build(rows[i]) for i in ids]
+    return net(graphs)
+for epoch in range(10):
+    train(torch.randperm(9))
+def build(row):
+    return row.sort()
+"""
+
+
+def test_what_each_turn_of_a_loop_computes_for_the_same_items() -> None:
+    builder = TraceBuilder().operator("aten::empty", 0, 0.5).operator("aten::mm", 980_000, 20_000)
+    for part in range(10):
+        at = part * 100_000 + 1
+        builder.stack(at, 40_000, (CELL_FILE, "<module>", 6), (CELL_FILE, "train", 3), (CELL_FILE, "build", 8))
+        builder.stack(at + 40_000, 60_000, (CELL_FILE, "<module>", 6), (CELL_FILE, "train", 4), MODEL)
+    for source, told in ((ITEMS, True), (ITEMS.replace("row.sort()", "net(row)"), False)):
+        trace = builder.context(cell=Cell(source=source, filename=CELL_FILE)).build()
+        finding = rule("value_made_again").check(Results(trace))
+        assert isinstance(finding, Finding) is told
+        if isinstance(finding, Finding):
+            assert (finding.severity, finding.where.lines) == (Severity.HIGH, (3,))
+            assert "asks for the same items of `rows` in each of its 10 turns" in finding.explanation
+            assert finding.change.startswith("Compute `build(rows[i])` once for each item of `rows` before line 5")
+            assert finding.saving is not None and finding.saving.share == pytest.approx(0.36)
