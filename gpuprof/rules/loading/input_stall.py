@@ -124,7 +124,7 @@ class InputStall(Rule):
         )
         found = Finding(
             rule=self.name,
-            severity=self._severity(results, share, certain=idle_ns is not None or line is not None or by_rows),
+            severity=self._severity(results, share, line, by_rows=by_rows),
             title=f"{who} for data {units.percent(share)} of {scope.words}",
             explanation=(
                 f"{_explanation(results, pipeline, plan)}{line_explanation(line)}{_samples(plan, by_rows)}"
@@ -140,10 +140,15 @@ class InputStall(Rule):
         )
         return found if idle_ns is None else _retimed(results, found, None if by_rows else plan, ranges)
 
-    def _severity(self, results: Results, share: float, *, certain: bool) -> Severity:
-        """`certain`: the device was idle meanwhile, or it is known what makes the batches slow."""
-        # without a device all that a worker computes is taken from the same cores
-        minor = not certain and share < self.high_share and not results.get(StallingLoader).iterator_each_batch
+    def _severity(self, results: Results, share: float, line: WaitLine | None, *, by_rows: bool) -> Severity:
+        """Without a device, all that a worker computes is taken from the same cores, and the work of a dataset may have
+        to be done: it has to be known what makes the batches slow, and how to be spared that."""
+        plan, started = results.get(WorkerPlan), results.get(StallingLoader).iterator_each_batch
+        on_device = results.get(InputPipeline).device_idle_in_wait_ns is not None
+        known = on_device or line is not None or by_rows or started
+        spared = on_device or by_rows or started or plan.suggested is not None or (line is not None and line.reads)
+        # without a line, whole batches may be what it lacks
+        minor = (not known and share < self.high_share) or (line is not None and not spared)
         return Severity.LOW if minor or self._held_by_others(results) else graded(share, self.high_share)
 
     def _usual_part(self, pipeline: InputPipeline) -> float:
