@@ -29,6 +29,13 @@ class FixedNames:
         self.functions = {each.name: each for each in nodes if isinstance(each, ast.FunctionDef)}
         imports = (each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom))
         self._imported = {each.asname or each.name.partition(".")[0] for node in imports for each in node.names}
+        self._optimized = {
+            each.id
+            for call in nodes
+            if isinstance(call, ast.Call) and "optim" in dotted(call.func)
+            for each in ast.walk(call)
+            if isinstance(each, ast.Name)
+        } | {root(each) for each in nodes if isinstance(each, ast.Attribute) and each.attr.startswith("requires_grad")}
         self._stored, self._of_text, self._in_loop = list(_stores(scope)), list(_stores(tree)), set(_stores(loop))
         changed = {name for each in (loop, *self.functions.values()) for name in self._changed_in(each)}
         changed |= {name for each in ast.walk(loop) for name in self._changed_by_own(each, changed)}
@@ -39,6 +46,14 @@ class FixedNames:
         if name in self._imported or name in self.functions:
             return name not in (*self._stored, *self._of_text)
         return self._is_value(name) or (hasattr(builtins, name) and name not in (*self._stored, *self._of_text))
+
+    def is_module(self, name: str) -> bool:
+        """Whether the text imports it."""
+        return name in self._imported
+
+    def is_known(self, name: str) -> bool:
+        """Whether it is an import, a builtin, or the text says what it is."""
+        return self.is_module(name) or hasattr(builtins, name) or bool(self.values_of(name))
 
     def is_collection(self, name: str) -> bool:
         """Whether it is fixed and has the same items in each turn: no iterator, no loader."""
@@ -93,6 +108,8 @@ class FixedNames:
 
     def _is_of_weights(self, name: str) -> bool:
         """Whether it is, or may have in it, what a training changes."""
+        if name in self._optimized:
+            return True
         for value in (*self.values_of(name), *self.turns_of(name)):
             called = {dotted(each.func) for each in ast.walk(value) if isinstance(each, ast.Call)}
             if called & self._classes or _CHANGES.search(ast.unparse(value)):
@@ -113,6 +130,7 @@ class GivenNames(FixedNames):
 
     def __init__(self, names: FixedNames, function: ast.FunctionDef, call: ast.Call):
         self._outer, self.functions, self._known, self._tree = names, names.functions, names._known, names._tree
+        self._imported = names._imported
         self._stored, self._changed = list(_stores(function)), names._changed
         self._arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
         self._values = dict(_given_to(function, call))

@@ -30,16 +30,27 @@ class ItemsMadeAgain:
     def explanation(self) -> str:
         """What it depends on, and how often the same items come."""
         items, time = self.items, self.time
+        takes = f"Line {items.first} takes {units.duration(time.ns)}, {units.percent(time.share)} of the cell."
+        turns = f"each of its {units.count(items.passes)} turns"
+        if not items.item:
+            return (
+                f"{takes} `{items.value}` depends on nothing that changes in the loop at line {items.loop}, which "
+                f"computes it in {turns}."
+            )
         source = f"the same items of `{items.collection}`" if items.collection else f"the same `{items.item}`"
         return (
-            f"Line {items.first} takes {units.duration(time.ns)}, {units.percent(time.share)} of the cell. "
-            f"`{items.value}` depends on {self._what} alone, and the loop at line {items.loop} asks for {source} in "
-            f"each of its {units.count(items.passes)} turns."
+            f"{takes} `{items.value}` depends on {self._what} alone, and the loop at line {items.loop} asks for "
+            f"{source} in {turns}."
         )
 
     @property
     def change(self) -> str:
-        """To compute it once for each item."""
+        """To compute it once, or once for each item."""
+        if not self.items.item:
+            return (
+                f"Compute `{self.items.value}` once before line {self.items.loop}, and use the result at line "
+                f"{self.items.first}. Do not change it in place."
+            )
         each = f"item of `{self.items.collection}`" if self.items.collection else f"`{self.items.item}`"
         return (
             f"Compute `{self.items.value}` once for each {each} before line {self.items.loop}, keep the "

@@ -1,5 +1,5 @@
 """Statements that compute something for single items of a collection, again in each turn of a loop around them, though
-nothing but the item decides what it is.
+nothing but the item decides what it is; or that compute the same in each turn.
 
 Which items a turn takes, and in which order, does not matter: `build(rows[i])` for each `i` of a new permutation. What
 is not understood here is taken to differ.
@@ -23,7 +23,6 @@ from gpuprof.rules.reads.fixed_names import FixedNames, Scope, called_once, own_
 
 _Whole = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _Turns = ast.For | ast.comprehension
-_CHOICES = (ast.IfExp, ast.BoolOp)
 _ORDERS = re.compile(r"perm|shuffle|arange|^range$|argsort", re.IGNORECASE)
 _PARTS = re.compile(r"split|chunk|batched", re.IGNORECASE)
 # some of all, perhaps none twice
@@ -43,8 +42,9 @@ _MOST_NAMES = 3
 @dataclass(frozen=True)
 class SameItems:
     """The statement in lines `first` to `last` (from 1) computes `value`, as it is written, of the variable `item` of
-    an inner loop, for which it takes items of `collection` (empty where the item is a number of a range). The loop in
-    line `loop` has it `passes` times, as far as the text says, at least 2."""
+    an inner loop, for which it takes items of `collection` (empty where the item is a number of a range). `item` is
+    empty where it depends on none. The loop in line `loop` has it `passes` times, as far as the text says, at least 2.
+    """
 
     first: int
     last: int
@@ -125,30 +125,43 @@ class _OfStatement:
                 self._made_of_items(turns)
 
     def found(self) -> tuple[str, str, str] | None:
-        """The value, the item and the collection."""
-        value: ast.expr = self._statement.value
-        calls = [each for each in ast.walk(value) if isinstance(each, ast.Call)]
-        mine = [each for each in calls if self._depends_on_items(each)]
-        chosen = any(isinstance(each, _CHOICES) for each in ast.walk(value))
-        if not mine or chosen or self._names.is_changed(self._statement):
+        """The value, the item and the collection, where the statement computes little else."""
+        outer = self._core(self._statement.value)
+        if outer is None or self._names.is_changed(self._statement) or not self._depends_on_items(outer):
             return None
-        within = {id(inner) for each in mine for inner in ast.walk(each)}
-        others = [each for each in calls if id(each) not in within]
-        if any(_last(each) not in _JOINS for each in others):
-            return None
-        working = [each for each in mine if _last(each) not in _JOINS and not self._known.is_plain_call(each)]
-        if not working:
-            return None
-        outer = working[0]
         read = {each.id for each in ast.walk(outer) if isinstance(each, ast.Name)}
-        item = next(name for name in self._items if name in read)
-        return ast.unparse(outer), item, self._items[item] or self._indexed(outer, item)
+        item = next((name for name in self._items if name in read), "")
+        if not item and not self._is_sure(outer):
+            return None
+        return ast.unparse(outer), item, self._items[item] or self._indexed(outer, item) if item else ""
+
+    def _core(self, node: ast.expr) -> ast.Call | None:
+        """The call that makes what the other ones put together: `f(x)` of `torch.stack([f(x) for x in rows])`."""
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return self._core(node.elt)
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            return self._core(node.value)
+        if not isinstance(node, ast.Call):
+            return None
+        if _last(node) not in _JOINS and not self._known.is_plain_call(node):
+            return node
+        of_object = isinstance(node.func, ast.Attribute) and not self._names.is_module(
+            dotted(node.func).partition(".")[0]
+        )
+        inner = [node.func.value] if of_object and isinstance(node.func, ast.Attribute) else node.args[:1]
+        return self._core(inner[0]) if inner else None
+
+    def _is_sure(self, call: ast.Call) -> bool:
+        """Whether what depends on no item is known well enough: a function of the text, or of a library, of what the
+        text says that it is data."""
+        mine = self._names.is_module(root(call.func)) or dotted(call.func) in self._names.functions
+        others = self._known.reads(call) - self._names.functions.keys()
+        return mine and bool(call.args) and all(self._names.is_known(each) for each in others)
 
     def _depends_on_items(self, call: ast.Call) -> bool:
         reads = self._known.reads(call)
-        if not reads & self._items.keys():
-            return False
-        return all(each in self._items or self._names.is_fixed(each) for each in reads) and self._known.is_steady(call)
+        fixed = all(each in self._items or self._names.is_fixed(each) for each in reads)
+        return fixed and self._known.is_steady(call) and not self._known.reads_files(call)
 
     def _items_of(self, turns: _Turns) -> dict[str, str]:
         """The variables of a loop that stand for items, each with its collection."""

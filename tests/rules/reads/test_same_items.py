@@ -92,7 +92,7 @@ def test_where_it_is_told(text: str, expected: tuple[str, str, int]) -> None:
         ("d = np.abs(row[:, None] - row[None])", "d = np.abs(row - np.random.rand(9))"),
         ("    return d", "    row += 1\n    return d"),
         ("def build(row):\n", "def build(row):\n    calls.append(1)\n"),
-        ("for epoch in range(12):\n", "for epoch in range(12):\n    rows[epoch] = np.arange(3)\n"),
+        ("for epoch in range(12):\n", "for epoch in range(12):\n    rows[epoch] = 3\n"),
         ("for epoch in range(12):\n", "for epoch in range(12):\n    rows = rows[1:]\n"),
         ("for epoch in range(12):\n", "for epoch in range(12):\n    K = epoch\n"),
         ("rows = [np.arange(n) for n in range(90)]", "rows = nn.Embedding(90, 4)"),
@@ -125,3 +125,37 @@ def test_what_is_no_item() -> None:
     assert found(MEMO) == found(GIVEN_ANEW) == found(CHANGES) == []
     weights = BEGIN.replace("K = 8", "K = torch.zeros(8, requires_grad=True)")
     assert found(SHUFFLED, weights) == []
+
+
+WITHOUT_ITEMS = """A = torch.randn(9, 9)
+for hour in range(336):
+    P = torch.linalg.inv(A)
+    x = move(P, x)
+"""
+
+
+def test_what_depends_on_no_item() -> None:
+    assert same_items(BEGIN + WITHOUT_ITEMS) == (SameItems(11, 11, "torch.linalg.inv(A)", "", "", 10, 336),)
+    assert found(WITHOUT_ITEMS.replace("inv(A)", "inv(A).float()")) == [("torch.linalg.inv(A)", "", 336)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("inv(A)", "inv(x)"),
+        ("inv(A)", "inv(A) @ x"),
+        ("inv(A)", "inv(unknown)"),
+        ("torch.linalg.inv(A)", "A.inverse()"),
+        ("torch.linalg.inv(A)", "torch.zeros(9)[A]"),
+        ("torch.linalg.inv(A)", "torch.load(A)"),
+        ("torch.linalg.inv(A)", "net(A)"),
+        ("    x = move(P, x)\n", "    x = step(P, x)\n    A += x\n"),
+        ("    x = move(P, x)\n", "    x = step(P, x)\n    P[0] = 1\n"),
+        ("randn(9, 9)", "randn(9, 9, requires_grad=True)"),
+        ("for hour", "A.requires_grad_()\nfor hour"),
+        ("for hour", "opt = torch.optim.SGD([A], 0.1)\nfor hour"),
+    ],
+)
+def test_what_is_not_known_without_items(old: str, new: str) -> None:
+    assert old in WITHOUT_ITEMS
+    assert found(WITHOUT_ITEMS.replace(old, new)) == []
