@@ -6,7 +6,7 @@ What it finds
     that are squared and summed, products of a matrix with a vector or of all pairs of rows that are summed, columns
     gathered from a large row-major matrix, systems with one matrix that are solved one by one. The way that runs takes
     about twice as long as the other one or more, by formulas fitted to measurements, and what that saves is 5% of the
-    operators’ time or more.
+    operators’ time or more. Where no look came to it: `torch.linalg.solve` in a loop that does not change its matrix.
 
 Why it costs
     A direct convolution takes taps × samples operations, by the FFT it is samples × log(samples). An inverse takes
@@ -43,8 +43,9 @@ from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
+from gpuprof.rules.reads.factored_again import factored_again
 from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
-from gpuprof.rules.saving.scope import graded
+from gpuprof.rules.saving.scope import graded, worst
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,24 @@ class CostlyAlgorithm(Rule):
     seen_share: float = threshold(SEEN_SHARE, "of the operators of the looked-at iterations: else they are not like it")
 
     def check(self, results: Results) -> Finding | Abstention | None:
-        """Judge the operators that have a faster way."""
+        """Judge the operators that have a faster way; without such, what the text says of matrices."""
+        found, again = self._of_look(results), factored_again(results)
+        if isinstance(found, Finding) or again is None or again.share < self.work_share:
+            return found
+        where = f"line {again.time.first}"
+        return Finding(
+            rule=self.name,
+            severity=graded(again.share, self.high_share, self.low_share),
+            title=_TITLES[Algorithm.FACTORED_AGAIN].format(where=where),
+            explanation=again.explanation,
+            evidence={"work_ms": units.milliseconds(again.time.ns), "work_share": round(again.time.share, 4)},
+            where=Where(lines=(again.time.first,), ranges_ns=worst(again.time.during)),
+            during=again.time.during,
+            change=_CHANGES[Algorithm.FACTORED_AGAIN].format(where=where),
+            saving=again.saving(),
+        )
+
+    def _of_look(self, results: Results) -> Finding | Abstention | None:
         lacking = without_look(self.name, results, self.seen_share)
         costly = [each for each in results.get(CostlyAlgorithms).uses if each.factor >= self.cost_factor]
         if _is_differentiated_twice(results):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,52 +63,46 @@ def same_items(source: str) -> tuple[SameItems, ...]:
         return ()
     known, found = RepeatableReads(tree), dict[int, SameItems]()
     try:
-        scopes: list[Scope] = [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))]
-        for scope in scopes:
-            for loop in (each for each in own_nodes(scope) if isinstance(each, ast.For)):
-                for each in _OfLoop(tree, known, scope, loop).found():
-                    found.setdefault(each.first, each)
+        for loop, body, names in bodies_of_loops(tree, known):
+            for statement in assigned(body):
+                one = _OfStatement(known, names, statement, _turns_around(body, statement))
+                if statement.lineno not in found and (what := one.found()) is not None:
+                    last, passes = statement.end_lineno or statement.lineno, _passes(tree, loop.iter)
+                    found[statement.lineno] = SameItems(statement.lineno, last, *what, loop.lineno, passes)
     except RecursionError:  # an expression of a thousand terms
         return ()
     return tuple(found.values())
 
 
-class _OfLoop:
-    """What one loop computes again."""
+def bodies_of_loops(tree: ast.Module, known: RepeatableReads) -> Iterator[tuple[ast.For, list[ast.stmt], FixedNames]]:
+    """Of each loop of the text that turns twice or more, the outermost first: its body and those of the functions that
+    it calls in one place, with what names stand for in it."""
+    scopes: list[Scope] = [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))]
+    for scope in scopes:
+        for loop in (each for each in own_nodes(scope) if isinstance(each, ast.For)):
+            if _passes(tree, loop.iter) >= _FEWEST:
+                names = FixedNames(tree, known, scope, loop)
+                yield loop, loop.body, names
+                for body, inner in called_once(names, loop):
+                    yield loop, body, inner
 
-    def __init__(self, tree: ast.Module, known: RepeatableReads, scope: Scope, loop: ast.For):
-        self._tree, self._known, self._loop = tree, known, loop
-        self._names = FixedNames(tree, known, scope, loop)
 
-    def found(self) -> Iterator[SameItems]:
-        """In its body, and in functions of the text that the body calls."""
-        passes = self._passes(self._loop.iter)
-        if passes < _FEWEST:
-            return
-        for body, names in ((self._loop.body, self._names), *called_once(self._names, self._loop)):
-            for statement in _statements(body):
-                one = _OfStatement(self._known, names, statement, _turns_around(body, statement))
-                if (what := one.found()) is not None:
-                    value, item, collection = what
-                    last = statement.end_lineno or statement.lineno
-                    yield SameItems(statement.lineno, last, value, item, collection, self._loop.lineno, passes)
-
-    def _passes(self, node: ast.expr) -> int:
-        """How often it turns; 2 where the text does not say it, 0 where it may be for once."""
-        if isinstance(node, ast.Tuple | ast.List):
-            return len(node.elts)
-        if not isinstance(node, ast.Call):
-            return _FEWEST if isinstance(node, ast.Name) else 0
-        name = dotted(node.func).rpartition(".")[2]
-        if name in _WRAPS and node.args:
-            return self._passes(node.args[0])
-        if name not in ("range", "trange") or len(node.args) not in (1, 2):
-            return _FEWEST if name == "range" else 0
-        ends = [whole_number(self._tree, _without_one(each)) for each in node.args]
-        if None in ends:
-            return _FEWEST
-        numbers = [each for each in ends if each is not None]
-        return numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0] + _has_one(node.args[1])
+def _passes(tree: ast.Module, node: ast.expr) -> int:
+    """How often it turns; 2 where the text does not say it, 0 where it may be for once."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return len(node.elts)
+    if not isinstance(node, ast.Call):
+        return _FEWEST if isinstance(node, ast.Name) else 0
+    name = dotted(node.func).rpartition(".")[2]
+    if name in _WRAPS and node.args:
+        return _passes(tree, node.args[0])
+    if name not in ("range", "trange") or len(node.args) not in (1, 2):
+        return _FEWEST if name == "range" else 0
+    ends = [whole_number(tree, _without_one(each)) for each in node.args]
+    if None in ends:
+        return _FEWEST
+    numbers = [each for each in ends if each is not None]
+    return numbers[0] if len(numbers) == 1 else numbers[1] - numbers[0] + _has_one(node.args[1])
 
 
 class _OfStatement:
@@ -195,7 +189,7 @@ class _OfStatement:
 
     def _made_of_items(self, turns: ast.For) -> None:
         """Names that the body gives one value to, which is of the item alone: `row = rows[i]`."""
-        for statement in _statements(turns.body):
+        for statement in assigned(turns.body):
             target = statement.targets[0]
             once = isinstance(target, ast.Name) and self._names.is_given_once(target.id)
             if not once or statement is self._statement or not isinstance(statement.value, ast.Subscript):
@@ -212,13 +206,13 @@ class _OfStatement:
         return ""
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.Assign]:
+def assigned(body: Sequence[ast.stmt]) -> Iterator[ast.Assign]:
     """Assignments that each turn comes to, also of loops inside."""
     for each in body:
         if isinstance(each, ast.Assign) and len(each.targets) == 1:
             yield each
         elif isinstance(each, ast.For | ast.With):
-            yield from _statements(each.body)
+            yield from assigned(each.body)
 
 
 def _turns_around(body: list[ast.stmt], statement: ast.stmt) -> list[_Turns]:

@@ -118,6 +118,8 @@ def test_a_finding_on_a_line_that_computes() -> None:
     found = stall(waiting((0.6, (ITEM, RESIZE)), (0.3, (ITEM,)), (0.1, ())))
     assert "mostly in its call of `PIL.Image.resize`" in found.explanation
     assert found.change.startswith("Reduce the work of line 6: it is the dataset’s own")
+    # the work may have to be done, and no worker is advised
+    assert found.severity is Severity.LOW
 
 
 def test_an_iterator_for_each_batch_is_told_first() -> None:
