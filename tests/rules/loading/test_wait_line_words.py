@@ -8,6 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.loading.wait_lines import WaitLine
+from gpuprof.model.context import Environment
 from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.loading.input_stall import InputStall, _change
 from gpuprof.rules.loading.wait_line_words import (
@@ -118,8 +119,16 @@ def test_a_finding_on_a_line_that_computes() -> None:
     found = stall(waiting((0.6, (ITEM, RESIZE)), (0.3, (ITEM,)), (0.1, ())))
     assert "mostly in its call of `PIL.Image.resize`" in found.explanation
     assert found.change.startswith("Reduce the work of line 6: it is the dataset’s own")
-    # the work may have to be done, and no worker is advised
-    assert found.severity is Severity.LOW
+    assert found.severity is Severity.HIGH and "num_workers" in str(found.change)
+
+
+@pytest.mark.parametrize(("call", "severity"), [(LOAD, Severity.HIGH), (RESIZE, Severity.LOW)])
+def test_work_that_may_have_to_be_done_where_no_worker_would_help(
+    call: tuple[str, str, int], severity: Severity
+) -> None:
+    one_core = waiting((0.9, (ITEM, call)), (0.1, ())).context(environment=Environment(cores_allowed=1))
+    found = stall(one_core)
+    assert found.severity is severity and "num_workers=" not in str(found.change)
 
 
 def test_an_iterator_for_each_batch_is_told_first() -> None:
