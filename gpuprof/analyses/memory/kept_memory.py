@@ -19,7 +19,7 @@ from gpuprof.analyses.containers.unread_parts import UnreadParts, unread_parts
 from gpuprof.analyses.loops.written_loops import notebook_sources
 from gpuprof.analyses.memory import holder_text
 from gpuprof.analyses.memory.alike_names import AlikeNames, with_alike
-from gpuprof.analyses.memory.cell_phases import CellPhases
+from gpuprof.analyses.memory.graph_needs import GraphNeeds
 from gpuprof.analyses.memory.hook_text import hooks_in, lines_of_hook
 from gpuprof.analyses.memory.kept_graphs import filling_lines, summing_lines
 from gpuprof.analyses.memory.last_items import LastItems, last_items
@@ -185,7 +185,7 @@ class KeptMemory(Result):
         by_use = (later, once, last, unread)
         told = {each for each in held if each.name in by_text or any(found[each] for found in by_use)}
         rows = [each for each in held if _matters(each) or each in told | chosen]
-        devices, phases = sorted({each.device for each in rows}), CellPhases(trace, results)
+        devices, phases = sorted({each.device for each in rows}), GraphNeeds(trace, results)
         found = []
         for device in devices:
             mine = [each for each in rows if each.device == device]
@@ -326,7 +326,7 @@ def _kept(
     held: tuple[HeldTensors, ...],
     sources: dict[str, str],
     by_text: dict[str, str],
-    phases: CellPhases,
+    phases: GraphNeeds,
     operands: Operands | None,
 ) -> KeptTensors:
     source, (name, function) = sources.get("", ""), _variable(row)

@@ -14,7 +14,7 @@ from gpuprof.model.trace import Trace
 _WITHOUT_BACKWARD = (Phase.EVALUATION, Phase.INFERENCE, Phase.GENERATION)
 
 
-class CellPhases:
+class GraphNeeds:
     """What the cell was doing when."""
 
     def __init__(self, trace: Trace, results: Results):
