@@ -20,7 +20,9 @@ from gpuprof.model.trace import Trace
 _SOFTMAX = frozenset(("_softmax", "_safe_softmax", "softmax"))
 _PRODUCTS = frozenset(("bmm", "baddbmm", "mm"))
 _DROPOUT = frozenset(("native_dropout", "bernoulli"))
-# scale, bias and masks on the way from one product to the next
+_CONVERSIONS = frozenset(("_to_copy", "clone", "copy"))
+# scale, bias and masks on the way from the first product to the softmax: one call can express no other
+_ON_SCORES = _CONVERSIONS | {"add", "sub", "mul", "div", "masked_fill", "where", "rsub"}
 _MOST_STEPS = 8
 # a mask is drawn, and divided by the share that stays
 _MOST_MASK_STEPS = 3
@@ -35,8 +37,8 @@ class WrittenOut:
     backward passes that they lead to, which read or make a tensor of the scores' size. `shape`: of the largest scores,
     each a product of `width` numbers.
     `times`: how often it was seen. `dropout`: weights are left out at random. `bias_learned`: something that autograd
-    follows is added to the scores. `weights_read`: something beside the second product reads the weights. `in_module`:
-    it is torch's own module that writes it out, by the text. `share`: of the time of all operators, what `rows` take,
+    follows is added to the scores. `weights_read`: something beside the second product reads the weights, or changes
+    them before. `in_module`: it is torch's own module that writes it out, by the text. `share`: of the time of all operators, what `rows` take,
     0..1; no row is in two.
     """
 
@@ -152,7 +154,7 @@ class _ScorePaths:
             if names.plain(operator.name) in _PRODUCTS:
                 return found[::-1]
             given = [each for each in operator.reads if each.elements == elements]
-            if names.plain(operator.name) not in names.ELEMENTWISE or not given:
+            if names.plain(operator.name) not in _ON_SCORES or not given:
                 return None
             value = given[0].value
         return None
@@ -173,10 +175,12 @@ class _ScorePaths:
                     continue
                 if name in _PRODUCTS:
                     found.append(row)
-                    product = True
+                    # weights that several products share are made once; one call would make them for each
+                    others, product = others or product, True
                 elif name in names.ELEMENTWISE or name in _DROPOUT:
                     others_read = [each.value for each in operator.reads if each.value != value]
-                    dropout = dropout or name in _DROPOUT or any(map(self._is_random, others_read))
+                    drops = name in _DROPOUT or any(map(self._is_random, others_read))
+                    dropout, others = dropout or drops, others or not (drops or name in _CONVERSIONS)
                     found.append(row)
                     waiting += [each for each in made if each not in seen]
                     seen.update(made)

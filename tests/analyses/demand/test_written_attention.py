@@ -66,6 +66,19 @@ def with_bias(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor
     return torch.softmax(q @ k.transpose(-2, -1) + BIAS, -1) @ v
 
 
+def with_relu(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(torch.relu(q @ k.transpose(-2, -1)), -1) @ v
+
+
+def with_two_products(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    weights = torch.softmax(q @ k.transpose(-2, -1), -1)
+    return weights @ (weights @ v)
+
+
+def with_changed_weights(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return (torch.softmax(q @ k.transpose(-2, -1), -1) * 0.5) @ v
+
+
 def with_read_weights(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     weights = torch.softmax(q @ k.transpose(-2, -1), -1)
     return weights @ v + weights.amax(-1).mean()
@@ -84,7 +97,13 @@ def test_attention_that_could_be_fused(code: Callable[..., Any], backward: bool)
 
 @pytest.mark.parametrize(
     ("code", "fact"),
-    [(with_dropout, "dropout"), (with_bias, "bias_learned"), (with_read_weights, "weights_read")],
+    [
+        (with_dropout, "dropout"),
+        (with_bias, "bias_learned"),
+        (with_read_weights, "weights_read"),
+        (with_two_products, "weights_read"),
+        (with_changed_weights, "weights_read"),
+    ],
 )
 def test_what_one_call_cannot_do(code: Callable[..., Any], fact: str) -> None:
     (only,) = found(code)
@@ -111,5 +130,7 @@ def test_what_is_no_attention() -> None:
         lambda q, k, v: (q @ head).softmax(-1).log().sum(),
         lambda q, k, v: q.softmax(-1) @ k.transpose(-2, -1),
         lambda q, k, v: torch.sigmoid(q @ k.transpose(-2, -1)) @ v,
+        # no bias or mask of one call is that
+        with_relu,
     ):
         assert found(code) == ()

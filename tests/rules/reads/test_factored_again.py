@@ -8,7 +8,7 @@ from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
 from gpuprof.model.operands import Operand, Operands
 from gpuprof.rules.base.finding import Finding, Severity
-from gpuprof.rules.reads.factored_again import FactoredAgain, factored_again
+from gpuprof.rules.reads.factored_again import factored_again
 from gpuprof.rules.registry import rule
 from tests.support.trace_builder import CELL_FILE, TraceBuilder
 
