@@ -38,8 +38,8 @@ class WrittenOut:
     each a product of `width` numbers.
     `times`: how often it was seen. `dropout`: weights are left out at random. `bias_learned`: something that autograd
     follows is added to the scores. `weights_read`: something beside the second product reads the weights, or changes
-    them before. `in_module`: it is torch's own module that writes it out, by the text. `share`: of the time of all operators, what `rows` take,
-    0..1; no row is in two.
+    them before. `in_module`: it is torch's own module that writes it out, by the text. `share`: of the time of all
+    operators, what `rows` take, 0..1; no row is in two.
     """
 
     place: int
