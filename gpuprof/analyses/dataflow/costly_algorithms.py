@@ -118,6 +118,9 @@ class _AlgorithmFinder:
         self._storage = graph.values["storage"].tolist()
         self._shown = set(graph.values["storage"][graph.values["read_outside"]].tolist())
         self._types = [str(trace.names[each]) if each >= 0 else "" for each in graph.values["dtype"].tolist()]
+        self._devices = [str(trace.names[each]) if each >= 0 else "" for each in graph.values["device"].tolist()]
+        self._spent_ns = trace.tables["looked_operators"]["duration_ns"].tolist()
+        self._shortest_ns: dict[tuple[object, ...], int] = {}
         self._look = graph.operators["look"].tolist()
         self._last = dict[int, int]()
         for look, iteration in zip(self._look, self._iteration, strict=True):
@@ -132,7 +135,7 @@ class _AlgorithmFinder:
             if not self._is_plain(each):
                 continue
             if name in _CONVOLUTIONS:
-                found.append(_convolution(row, each))
+                found.append(_convolution(row, each, self._host_ns(row, each)))
             elif name in _INVERSES:
                 found.append(self._inverse(row, each))
             elif name in _DIFFERENCES:
@@ -142,6 +145,17 @@ class _AlgorithmFinder:
             elif name in _GATHERS:
                 found.append(self._columns(row, each))
         return [each for each in found if each is not None] + self._solves()
+
+    def _host_ns(self, row: int, operator: LookedOperator) -> int | None:
+        """How long it took, or another one of the same shapes, the shortest; None where a device did the work."""
+        made = operator.results[0].value if operator.results else -1
+        if made < 0 or self._devices[made] != "cpu":
+            return None
+        if not self._shortest_ns:
+            for at, each in enumerate(self.operators):
+                spent = self._spent_ns[at]
+                self._shortest_ns[_shapes(each)] = min(self._shortest_ns.get(_shapes(each), spent), spent)
+        return self._shortest_ns[_shapes(operator)]
 
     def _solves(self) -> list[_Found]:
         """With a matrix that was factored before, for another right-hand side: the same one is repeated work."""
@@ -266,8 +280,12 @@ def _solved_again(row: int, operator: LookedOperator) -> _Found | None:
     return _Found(Algorithm.FACTORED_AGAIN, (row,), shapes, size, times)
 
 
-def _convolution(row: int, operator: LookedOperator) -> _Found | None:
-    """Along one axis, one step at a time."""
+def _shapes(operator: LookedOperator) -> tuple[object, ...]:
+    return (own_name(operator.name), *(each.geometry for each in operator.reads))
+
+
+def _convolution(row: int, operator: LookedOperator, host_ns: int | None) -> _Found | None:
+    """Along one axis, one step at a time; it took `host_ns`."""
     arguments, made = operator.arguments, operator.results[0].geometry if operator.results else None
     if arguments is None or made is None or len(operator.reads) < 2 or len(arguments) < 7:
         return None
@@ -283,7 +301,10 @@ def _convolution(row: int, operator: LookedOperator) -> _Found | None:
         return None
     batch, channels, _ = signal.shape
     results, taps, length = kernel.shape[0], kernel.shape[-1], made.shape[-1]
-    times = algorithm_costs.convolution(batch, channels, results, groups, taps, length)
+    sizes = batch, channels, results, groups, taps, length
+    times = algorithm_costs.convolution(*sizes)
+    if host_ns is not None:
+        times = algorithm_costs.measured_convolution(host_ns, *sizes)
     shapes = f"{_channels(channels, results)}, {length:,} samples, {taps:,} taps"
     return _Found(Algorithm.CONVOLUTION, (row,), shapes, taps, times)
 

@@ -186,14 +186,14 @@ class LookWatch:
         return self._look is not None and self._look.installed
 
     def look_again(self) -> None:
-        """Something else is recorded from now on: that is to be looked at. What was seen of a loop of steps stays."""
+        """Something else is recorded from now on: that is to be looked at. What was seen before stays."""
         look = self._look
         if look is not None and look.installed:
             if not look.stop("seconds"):
                 return
             self._took(look)
-        if self._taken and not self._looked_loops:
-            self._cut_off, self._taken, self._looked = self._taken[-1], [], False
+        if not self._looked_loops:
+            self._looked = False
 
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""
