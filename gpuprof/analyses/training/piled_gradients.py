@@ -24,7 +24,7 @@ def piled_up(trace: Trace, operators: Sequence[LookedOperator], values: Sequence
     if look is None or any(_goes_on(each, look.end_ns) for each in trace.context.optimizers):
         return set()
     later = operators[_last_update(values) + 1 :]
-    filled = _filled(later, values)
+    filled = filled_gradients(later, values)
     return filled if filled and _read_otherwise(later, operators, values, filled) else set()
 
 
@@ -37,7 +37,7 @@ def _last_update(values: Sequence[LookedValue]) -> int:
     return max((each.made_by for each in values if each.kind is ValueKind.PARAMETER), default=-1)
 
 
-def _filled(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
+def filled_gradients(operators: Sequence[LookedOperator], values: Sequence[LookedValue]) -> set[int]:
     """Storages of gradients that backward passes alone read and write."""
     writes = defaultdict[int, int](int)
     others = {value.storage for value in values if value.read_outside}

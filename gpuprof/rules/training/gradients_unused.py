@@ -20,10 +20,14 @@ Also when they are collected for an optimizer that steps outside this cell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.demand.piled_work import PiledWork
 from gpuprof.analyses.lines.line_places import LinePlaces
 from gpuprof.analyses.training.optimizer_steps import OptimizerSteps
 from gpuprof.analyses.training.unused_gradients import UnusedGradients
@@ -32,10 +36,13 @@ from gpuprof.model.intervals import Intervals
 from gpuprof.rules.base.finding import Abstention, Finding, Saving, Where
 from gpuprof.rules.base.known import known
 from gpuprof.rules.base.rule import Rule, threshold
+from gpuprof.rules.saving.of_looked_operators import valued
 from gpuprof.rules.saving.retimed import retimed
 from gpuprof.rules.saving.scope import Scope, graded, worst
 from gpuprof.whatif.changes.gradients import backward_ended
 
+# of the unused gradients: then the look saw what they cost
+_MOST_SEEN = 0.5
 _OF_ENDED = "estimate: without these gradients, which are the first or the last of each pass"
 _BASIS = "upper bound: backward ends at the weights that are trained, if they are the ones nearest to the loss"
 
@@ -68,10 +75,31 @@ class GradientsUnused(Rule):
         beyond = intervals.intersect(found.beyond, scope.within)
         if _share(found, beyond, scope) < self.beyond_share or found.distributed:
             return None
-        finding = self._finding(results, found, beyond, round(unused))
+        finding, piled = self._finding(results, found, beyond, round(unused)), results.get(PiledWork)
+        if piled.gradients >= _MOST_SEEN * unused:
+            return self._of_look(results, finding, found, piled)
         if found.ended:
             return finding
         return retimed(results, finding, backward_ended(results, beyond), f"simulated; {_BASIS}")
+
+    def _of_look(self, results: Results, finding: Finding, found: UnusedGradients, piled: PiledWork) -> Finding | None:
+        """With what the look saw that is computed for these gradients alone."""
+        if piled.share < self.beyond_share:
+            return None
+        others = "the optimizers that still step have" if found.ended else "the optimizers have"
+        judged = replace(
+            finding,
+            severity=graded(piled.share, self.high_share),
+            explanation=(
+                f"A backward pass fills {found.filled:.0f} gradients, {others} "
+                f"{units.plural(found.trained or 0, 'weight')}. In the close look, what is computed for the others "
+                f"alone takes {units.percent(piled.share)} of the operators’ time."
+            ),
+            evidence={**finding.evidence, "operator_share": round(piled.share, 4)},
+            saving=None,
+        )
+        among = np.ones(len(results.get(ValueGraph).operators), bool)
+        return valued(results, judged, piled.share, [piled.rows], among, part=piled.part)
 
     def _finding(self, results: Results, found: UnusedGradients, beyond: Intervals, unused: int) -> Finding:
         scope = Scope.of(results)
