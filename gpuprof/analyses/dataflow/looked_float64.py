@@ -16,6 +16,8 @@ from gpuprof.model.kinds import ValueKind
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
+# one number of a complex type has two floats
+_DOUBLE, _SINGLE = ("float64", "complex128"), ("float32", "complex64")
 _SEEN_SHARE = 0.8  # of the operators of its iterations
 _DEFAULT = re.compile(r"set_default_dtype\(\s*torch\.(float64|double)")
 # they solve, factorize or invert: double precision is chosen for them
@@ -27,9 +29,9 @@ _WEIGHTED = ("mm", "addmm", "linear", "matmul", "bmm", "baddbmm", "conv", "lstm"
 
 @dataclass(frozen=True, eq=False)
 class LookedFloat64(Result):
-    """`rows` of `looked_operators` that read or make a float64 tensor of LEAST_ELEMENTS numbers or more, `share` of the
-    operators' time, 0..1, `convolved` of theirs in convolutions and their backward passes; `weights_share`: of those
-    among them that multiply with float64 parameters. `widened`: places
+    """`rows` of `looked_operators` that read or make a float64 tensor of LEAST_ELEMENTS numbers or more, or complex128
+    (`complex`: there are such), `share` of the operators' time, 0..1, `convolved` of theirs in convolutions and
+    their backward passes; `weights_share`: of those among them that multiply with float64 parameters. `widened`: places
     of those that read a float64 tensor and a float32 one, and make float64 of both: nobody asks for that. `places`:
     rows of the looked places, those of most time first. `solvers`: something solves, factorizes or inverts; `chosen`:
     the notebook sets double precision as the default."""
@@ -42,6 +44,7 @@ class LookedFloat64(Result):
     places: tuple[int, ...]
     solvers: bool
     chosen: bool
+    complex: bool = False
 
     @classmethod
     def of(cls, trace: Trace, results: Results) -> Self:
@@ -49,8 +52,9 @@ class LookedFloat64(Result):
         graph = results.get(ValueGraph)
         operators, values = graph.operators, graph.values
         names = trace.names_of(operators)
-        double = np.array([*(name == "float64" for name in trace.names), False], bool)[values["dtype"]]
+        double = np.array([*(name in _DOUBLE for name in trace.names), False], bool)[values["dtype"]]
         large = double & (values["elements"] >= LEAST_ELEMENTS)
+        complex_ones = np.array([*(name == "complex128" for name in trace.names), False], bool)[values["dtype"]]
         weight = large & (values["kind"] == ValueKind.PARAMETER)
         wide = _touching(len(operators), (graph.reads, graph.results), large)
         weighted = _touching(len(operators), (graph.reads,), weight) & np.array(
@@ -72,6 +76,7 @@ class LookedFloat64(Result):
             solvers=any(
                 name.startswith(_SOLVERS) and not name.startswith(_NO_SOLVERS) for name in (*names, *_others(trace))
             ),
+            complex=bool((large & complex_ones).any()),
             chosen=any(_DEFAULT.search(text) for _, text in notebook_sources(trace)),
         )
 
@@ -85,7 +90,7 @@ def _others(trace: Trace) -> tuple[str, ...]:
 
 def _widened(trace: Trace, graph: ValueGraph, double: Array) -> tuple[int, ...]:
     operators, values = graph.operators, graph.values
-    single = np.array([*(name == "float32" for name in trace.names), False], bool)[values["dtype"]]
+    single = np.array([*(name in _SINGLE for name in trace.names), False], bool)[values["dtype"]]
     single &= values["elements"] >= LEAST_ELEMENTS
     both = _touching(len(operators), (graph.reads,), single) & _touching(len(operators), (graph.reads,), double)
     rows = np.flatnonzero(both & _touching(len(operators), (graph.results,), double) & ~graph.view)

@@ -19,6 +19,7 @@ _ALIKE = {
     "double", "exp", "float", "half", "log", "log1p", "neg", "nan_to_num", "numpy", "pow", "relu", "sigmoid", "sqrt",
     "square", "tanh", "to", "type",
 }  # fmt: skip
+_WIDER = 2
 _WHOLE_AXIS = {"softmax", "log_softmax"}
 
 
@@ -50,7 +51,7 @@ class Reduction:
         return self.of.joined is not None and (axes is None or self.of.joined in axes)
 
     def left_share(self, shape: tuple[int, ...], tensors: int, *, whole: bool) -> float | None:
-        """Which share of its elements is left of `tensors` tensors of that shape, 0..1. `whole`: the shape is of all of
+        """Which share of its bytes is left of `tensors` tensors of that shape, 0..1. `whole`: the shape is of all of
         them, joined. None where the axes do not suit, or where what is left of a part is no part of the result."""
         joined = self.of.joined
         inserted = self.of.stacked and not whole
@@ -70,7 +71,9 @@ class Reduction:
             if not self.running:
                 return None
             left /= 1 if whole else max(tensors, 1)
-        return min(left / max(prod(lengths), 1), 1.0)
+        # places are int64, mostly of float32
+        wider = _WIDER if self.call.startswith("arg") else 1
+        return min(wider * left / max(prod(lengths), 1), 1.0)
 
 
 def reduction(call: ast.Call, of: Kept) -> Reduction | None:

@@ -66,7 +66,7 @@ _FITTED = (
 )
 _STATE = (
     "Keep the state that the model returns and give it only the newest part of `{name}`: "
-    "`out, state = rnn(newest, state)`, with `state = None` for the first part."
+    "`out, state = rnn(newest, state)`. The first part gets the state that the whole gets now (none, or `None`)."
 )
 _COPY_BASIS = "estimate: all of it is copied once at the end, by sampled stacks"
 _PREFIX_BASIS = "upper bound: only the newest part is read, by sampled stacks"

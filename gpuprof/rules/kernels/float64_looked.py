@@ -28,6 +28,11 @@ _DOUBLE = re.compile(r"\.double\(\)$|\.to\([^()]*\b(?:torch\.)?(?:float64|double
 # 0.80 and 0.92 were measured of two cells
 _SAVED, _SAVED_OF_CONVOLUTIONS = 0.5, 0.8
 _MOST_LINES = 3
+_CHANGE = (
+    'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for arrays of floats (leave '
+    "integer labels as they are), and no `.double()` for the model. Keep fp64 for what needs it, such as long sums."
+)
+_COMPLEX = " Complex numbers become `.to(torch.complex64)` or `.astype(np.complex64)`: `.float()` drops a part of them."
 
 
 def judge_look(rule: str, results: Results, least_share: float, high_share: float) -> tuple[bool, Finding | None]:
@@ -61,11 +66,7 @@ def judge_look(rule: str, results: Results, least_share: float, high_share: floa
             "operators": len(found.rows),
         },
         where=Where(lines=lines or cell_lines(results, (*found.places[:_MOST_LINES], *widened[:_MOST_LINES]))),
-        change=(
-            'Keep model and data in fp32: `torch.from_numpy(a).float()` or `a.astype("float32")` for arrays of floats '
-            "(leave integer labels as they are), and no `.double()` for the model. Keep fp64 for what needs it, such "
-            "as long sums."
-        ),
+        change=_CHANGE + (_COMPLEX if found.complex else ""),
     )
     if lacking is not None:
         finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")

@@ -26,6 +26,7 @@ When to leave it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -37,7 +38,7 @@ from gpuprof.analyses.dataflow.looked_lines import LookedLines
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
 from gpuprof.analyses.dataflow.zero_operands import ZeroOperand, ZeroOperands
 from gpuprof.model.kinds import ZeroPattern
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.cell.cell_change import cell_diff
@@ -48,6 +49,7 @@ from gpuprof.rules.saving.scope import graded
 
 _MOST_LINES = 3
 _TURNS = (".T", ".mT", ".t()")
+_RECURRENT = re.compile(r"(\w+)\s*=\s*(?:torch\.)?nn\.(?:GRU|LSTM|RNN)\(")
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ class MostlyZeros(Rule):
         )
         if lacking is not None:
             finding = replace(finding, explanation=f"{finding.explanation} {IN_PART}")
-        return valued(results, finding, share, rows, among, part=part)
+        judged = valued(results, finding, share, rows, among, part=part)
+        # those of torch take no indices: it would have to be written out
+        return replace(judged, severity=Severity.LOW) if _is_in_recurrent(results, first) else judged
 
     def _is_worth_it(self, each: ZeroOperand) -> bool:
         if not each.places or each.saved_ns < self.saved_part * each.rows_ns:
@@ -114,6 +118,20 @@ class MostlyZeros(Rule):
             "how many elements of the multiplied matrices are zeros",
             "Profile the cell with `%%gpuprofile --inspect`: on a GPU zeros are counted on request.",
         )
+
+
+def _is_in_recurrent(results: Results, each: ZeroOperand) -> bool:
+    """Whether the line calls a recurrent module of torch."""
+    cell = results.context.cell
+    text = cell.source if cell is not None else ""
+    lines, modules = text.splitlines(), set(_RECURRENT.findall(text))
+    for place in each.places:
+        line = results.get(LookedLines).line(place)
+        if line is not None and line.in_cell and 0 < line.line <= len(lines):
+            written = lines[line.line - 1]
+            if any(re.search(rf"\b{re.escape(name)}\(", written) for name in modules):
+                return True
+    return False
 
 
 def _kind(each: ZeroOperand) -> str:

@@ -15,7 +15,7 @@ KEPT = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
     [
         ("z = torch.cat(xs).mean(1)", ["mean(1)"], 1 / 4),
         ("z = torch.mean(torch.cat(xs), dim=1)", ["mean(dim=1)"], 1 / 4),
-        ("xs = torch.cat(xs)\nprint(xs.shape, xs.argmax(-1).tolist())", ["argmax(-1)"], 1 / 2),
+        ("xs = torch.cat(xs)\nprint(xs.shape, xs.argmax(-1).tolist())", ["argmax(-1)"], 1.0),
         ("z = torch.stack(xs).mean(0)", ["mean(0)"], 1 / 10),
         ("z = torch.stack(xs, 1).sum(1)", ["sum(1)"], 1 / 10),
         ("z = torch.stack(xs).std(2)", ["std(2)"], 1 / 4),
@@ -23,7 +23,7 @@ KEPT = "xs = []\nfor b in data:\n    xs.append(net(b))\n"
         ("for i, x in enumerate(xs):\n    print(i, x.mean().item())", ["mean()"], 1 / 64),
         ("for name in held:\n    pass\nz = torch.cat([x.cpu().float() for x in xs])[:, 0]", ["[:, 0]"], 1 / 4),
         ("print(len(xs))\nz = torch.cat(xs)[..., -1].exp()", ["[..., -1]"], 1 / 2),
-        ("y = np.concatenate([x.cpu().numpy() for x in xs])\na = y.argmax(axis=2)", ["argmax(axis=2)"], 1 / 2),
+        ("y = np.concatenate([x.cpu().numpy() for x in xs])\na = y.argmax(axis=2)", ["argmax(axis=2)"], 1.0),
         ("p = (torch.cat(xs) > 0.5).float().mean()", ["mean()"], 1 / 640),
         ("z = torch.cat(xs)\na, s = z.mean(1), z.std(1)", ["mean(1)", "std(1)"], 1 / 2),
         ("z = torch.cat(xs)\nz = z.mean(1)\nfit(z)", ["mean(1)"], 1 / 4),
