@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from gpuprof.analyses.containers.written_numbers import whole_number
+from gpuprof.analyses.containers.written_numbers import given, whole_number
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.effects import has_effects
 from gpuprof.rules.cell.known_calls import imported, only_known
@@ -40,27 +40,54 @@ def _of_tree(tree: ast.Module) -> Iterator[LastResult]:
     modules = imported(tree)
     scopes = {id(node): each for each in ast.walk(tree) if isinstance(each, _Scope) for node in _own(each)}
     loads = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-    for loop in ast.walk(tree):
-        conditions = seldom_conditions(tree, loop) if isinstance(loop, _Loop) else {}
+    loops = [(each, each.lineno) for each in ast.walk(tree) if isinstance(each, _Loop)]
+    bodies = list(_bodies(tree))
+    for loop, line in (*loops, *bodies):
+        conditions = seldom_conditions(tree, loop)
         if not conditions:
             continue
-        assert isinstance(loop, _Loop)
         inside, end, scope = {id(each) for each in ast.walk(loop)}, loop.end_lineno or loop.lineno, scopes.get(id(loop))
         behind = [each for each in loads if each.lineno > end and scopes.get(id(each)) is scope]
         elsewhere = {each.id for each in loads if id(each) not in inside | {id(each) for each in behind}}
+        if (loop, line) in bodies:
+            # its variables are nobody else's
+            behind, elsewhere = [], set()
         for statement, passed_on, readers in _of_loop(loop, conditions, elsewhere):
             calls = [each for each in ast.walk(statement.value) if isinstance(each, ast.Call)]
             if calls and not has_effects(statement, functions):
                 last, known = statement.end_lineno or statement.lineno, only_known(statement, functions, modules)
                 names, call = _given(statement), ast.unparse(calls[0].func)
-                every, line = min(conditions[each] for each in readers), readers[0].lineno
-                given = {name for each in (statement, *passed_on) for name in _given(each)}
+                every, reader = min(conditions[each] for each in readers), readers[0].lineno
+                every_name = {name for each in (statement, *passed_on) for name in _given(each)}
                 yield LastResult(
-                    *(statement.lineno, last, names, loop.lineno, call, known, line, every),
+                    *(statement.lineno, last, names, line, call, known, reader, every),
                     passed_on=tuple(each.lineno for each in passed_on),
                     test=_same_test(loop, statement, readers),
-                    after=min((each.lineno for each in behind if each.id in given), default=None),
+                    after=min((each.lineno for each in behind if each.id in every_name), default=None),
                 )
+
+
+def _bodies(tree: ast.Module) -> Iterator[tuple[ast.For, int]]:
+    """The bodies of functions that loops of the text call, as loops over their arguments, with the line of such a
+    loop."""
+    called = dict[str, int]()
+    for loop in ast.walk(tree):
+        for each in ast.walk(loop) if isinstance(loop, _Loop) else ():
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute | ast.Name):
+                assert isinstance(loop, _Loop)
+                # of several around it the innermost
+                name = each.func.attr if isinstance(each.func, ast.Attribute) else each.func.id
+                called[name] = max(called.get(name, 0), loop.lineno)
+    for each in ast.walk(tree):
+        if not isinstance(each, ast.FunctionDef) or each.name not in called:
+            continue
+        if any(isinstance(node, ast.Global | ast.Nonlocal | _Function) for node in ast.walk(each) if node is not each):
+            continue
+        given = [one.arg for one in ast.walk(each.args) if isinstance(one, ast.arg)]
+        target = ast.Tuple([ast.Name(name, ast.Store()) for name in given], ast.Store())
+        loop = ast.For(target, ast.Constant(None), each.body, [])
+        loop.lineno, loop.end_lineno = each.lineno, each.end_lineno or each.lineno
+        yield loop, called[each.name]
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -103,8 +130,25 @@ def _divides(node: ast.expr) -> bool:
 
 
 def _period(tree: ast.Module, node: ast.expr) -> int | None:
-    is_rest = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-    return whole_number(tree, node.right) if is_rest and isinstance(node, ast.BinOp) else None
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+        return None
+    known = whole_number(tree, node.right)
+    values = given(tree, ast.unparse(node.right)) if isinstance(node.right, ast.Attribute) else []
+    if known is None and len(values) == 1 and isinstance(values[0], ast.Name):
+        return _default(tree, values[0].id)
+    return known
+
+
+def _default(tree: ast.Module, name: str) -> int | None:
+    """Of the argument of that name that one `__init__` has, where no call gives another one."""
+    found, others = list[ast.expr](), False
+    for each in ast.walk(tree):
+        if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+            arguments = [one.arg for one in each.args.args]
+            defaults = dict(zip(reversed(arguments), reversed(each.args.defaults), strict=False))
+            found += [defaults[name]] if name in defaults else []
+        others |= isinstance(each, ast.Call) and any(one.arg == name for one in each.keywords)
+    return whole_number(tree, found[0]) if len(found) == 1 and not others else None
 
 
 def _is_counted(test: ast.expr, loop: _Loop) -> bool:
@@ -128,7 +172,8 @@ def _of_loop(
     loop: _Loop, conditions: Mapping[ast.If, int], elsewhere: set[str]
 ) -> Iterator[tuple[ast.Assign, list[ast.Assign], list[ast.If]]]:
     """The statements, each with those that read it on the way, and with the conditions that let them be read."""
-    statements = [each for each in loop.body if isinstance(each, ast.Assign) and _given(each)]
+    plain = [part for each in loop.body for part in _unless(each, conditions)]
+    statements = [each for each in plain if isinstance(each, ast.Assign) and _given(each)]
     nodes = [each for each in ast.walk(loop) if isinstance(each, ast.Name)]
     below = {id(node): each for each in conditions for part in each.body for node in ast.walk(part)}
     while True:
@@ -150,12 +195,19 @@ def _of_loop(
             yield each, passed_on, readers
 
 
+def _unless(statement: ast.stmt, conditions: Mapping[ast.If, int]) -> list[ast.stmt]:
+    """Itself, or what stands below a condition that says nothing of how often: `if len(seen) > 1:`."""
+    guard = isinstance(statement, ast.If) and statement not in conditions and not statement.orelse
+    return statement.body if guard and isinstance(statement, ast.If) else [statement]
+
+
 def _same_test(loop: _Loop, statement: ast.Assign, readers: list[ast.If]) -> str | None:
     """The condition under which one of them reads it; None where that has another outcome at the statement, since the
     loop counts on in between."""
     tests = list(dict.fromkeys(ast.unparse(each.test) for each in readers))
     read = {each.id for one in readers for each in ast.walk(one.test) if isinstance(each, ast.Name)}
-    between = loop.body[loop.body.index(statement) : loop.body.index(readers[-1])]
+    first = next(at for at, each in enumerate(loop.body) if any(one is statement for one in ast.walk(each)))
+    between = loop.body[first : loop.body.index(readers[-1])]
     nodes = (node for each in between for node in ast.walk(each) if isinstance(node, ast.Name))
     changed = any(each.id in read and not isinstance(each.ctx, ast.Load) for each in nodes)
     return None if changed else " or ".join(tests)

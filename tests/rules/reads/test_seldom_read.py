@@ -109,3 +109,39 @@ def test_what_cannot_run_without_it() -> None:
     (found,) = seldom_read(changed("print(step, ratio)", "print(step, ratio)\nprint(step)\nprint(ratio)"))
     assert (found.passed_on, found.after) == ((6,), 10)
     assert seldom_read(LOGGED)[0].after is None
+
+
+METER = """class Progress:
+    def __init__(self, every=60):
+        self.every = every
+    def update(self, step, truth, guess):
+        if len(truth) > 1:
+            f1 = f1_score(truth, guess)
+        if step % self.every == 0:
+            print(f1)
+meter = Progress()
+for step, batch in enumerate(loader):
+    meter.update(step, *batch)
+"""
+
+
+def test_in_a_function_that_a_loop_calls() -> None:
+    (found,) = seldom_read("from sklearn.metrics import f1_score\n" + METER)
+    assert (found.first, found.names, found.loop, found.every, found.known) == (7, ("f1",), 11, 60, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            print(f1)\n", "            print(f1)\n        self.last = f1\n"),
+        ("            print(f1)\n", "            print(f1)\n        return f1\n"),
+        ("step % self.every == 0", "truth"),
+        ("Progress()", "Progress(every=1)"),
+        ("every=60", "every=2"),
+        ("    meter.update(step, *batch)", "    pass"),
+        ("        if len", "        global f1\n        if len"),
+        ("        if len", "        step = len(guess)\n        if len"),
+    ],
+)
+def test_a_function_that_reads_it_more_often(old: str, new: str) -> None:
+    assert old in METER and seldom_read(METER.replace(old, new)) == ()

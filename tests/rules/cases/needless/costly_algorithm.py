@@ -35,7 +35,9 @@ def looked(percent: float, iterations: int = 3, taps: int = 8_001, **facts: floa
         look.tensor("x", shape=(1, 1, 32_000 + taps - 1))
         shape, where = (1, 1, 32_000), {"iteration": each, "arguments": ARGUMENTS, "line": 3}
         look.operator("aten::convolution", TOOK_US, reads="x room", makes="y", shape=shape, **where)
-        look.operator("aten::exp", TOOK_US * (100 / percent - 1), reads="y", makes="z", shape=shape, line=4, iteration=each)
+        look.operator(
+            "aten::exp", TOOK_US * (100 / percent - 1), reads="y", makes="z", shape=shape, line=4, iteration=each
+        )
         look.free("x y z")
     return look.build(**facts)
 
