@@ -6,7 +6,8 @@ What it finds
     that are squared and summed, products of a matrix with a vector or of all pairs of rows that are summed, columns
     gathered from a large row-major matrix, systems with one matrix that are solved one by one. The way that runs takes
     about twice as long as the other one or more, by formulas fitted to measurements, and what that saves is 5% of the
-    operators’ time or more. Where no look came to it: `torch.linalg.solve` in a loop that does not change its matrix.
+    operators’ time or more. Also sums over all items that come before or after each one, by a comparison of all
+    pairs. Where no look came to it: `torch.linalg.solve` in a loop that does not change its matrix.
 
 Why it costs
     A direct convolution takes taps × samples operations, by the FFT it is samples × log(samples). An inverse takes
@@ -44,6 +45,7 @@ from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.memory.broadcast_then_reduced import BroadcastThenReduced
 from gpuprof.rules.needless.looked import IN_PART, SEEN_SHARE, cell_lines, line_words, without_look
 from gpuprof.rules.reads.factored_again import factored_again
+from gpuprof.rules.reads.order_masks import order_masks
 from gpuprof.rules.saving.of_looked_operators import share_of_cell, valued
 from gpuprof.rules.saving.scope import graded, worst
 
@@ -63,6 +65,8 @@ class CostlyAlgorithm(Rule):
     def check(self, results: Results) -> Finding | Abstention | None:
         """Judge the operators that have a faster way; without such, what the text says of matrices."""
         found, again = self._of_look(results), factored_again(results)
+        if not isinstance(found, Finding) and (sums := self._of_sums(results)) is not None:
+            return sums
         if isinstance(found, Finding) or again is None or again.share < self.work_share:
             return found
         where = f"line {again.time.first}"
@@ -77,6 +81,36 @@ class CostlyAlgorithm(Rule):
             change=_CHANGES[Algorithm.FACTORED_AGAIN].format(where=where),
             saving=again.saving(),
         )
+
+    def _of_sums(self, results: Results) -> Finding | None:
+        """Sums over what comes before or after each item, by a comparison of all pairs."""
+        cell = results.context.cell
+        lines, graph = results.get(LookedLines), results.get(ValueGraph)
+        for mask in order_masks(cell.source) if cell is not None else ():
+            places = [at for at, each in enumerate(lines.lines) if each.in_cell and each.line in mask.lines]
+            operators = graph.operators
+            at = np.where(operators["backward"], operators["forward_place"], operators["place"])
+            rows = np.flatnonzero(np.isin(at, places) & ~graph.view)
+            share = float(operators["duration_ns"][rows].sum() / max(operators["duration_ns"].sum(), 1))
+            if share * _SAVED_OF_SUMS < self.work_share:
+                continue
+            where = f"lines {', '.join(map(str, mask.lines))}"
+            finding = Finding(
+                rule=self.name,
+                severity=graded(share * _SAVED_OF_SUMS, self.high_share, self.low_share),
+                title=f"All pairs are compared at line {mask.line} for sums over one order: sort once",
+                explanation=(
+                    f"Line {mask.line} compares `{mask.key}` with itself, all pairs, and {where} sum over those that "
+                    f"come before or after each item. With their gradients they take {units.percent(share)} of the "
+                    "operators’ time in the close look."
+                ),
+                evidence={"operator_share": round(share, 4), "operators": len(rows)},
+                where=Where(lines=mask.lines),
+                change=_SORTED.format(key=mask.key, running=mask.running),
+            )
+            among = np.ones(len(operators), bool)
+            return valued(results, finding, _SAVED_OF_SUMS * share, [rows], among, part=_SAVED_OF_SUMS)
+        return None
 
     def _of_look(self, results: Results) -> Finding | Abstention | None:
         lacking = without_look(self.name, results, self.seen_share)
@@ -117,6 +151,14 @@ class CostlyAlgorithm(Rule):
         return valued(results, finding, share, rows, among, part=part)
 
 
+# of the time of all pairs, where each item is then met once
+_SAVED_OF_SUMS = 0.9
+_SORTED = (
+    "Sort once (`order = {key}.argsort(descending=True)` for sums over all that are as large or larger, without "
+    "`descending` for smaller ones), and take running sums: `torch.{running}(x[order], 0)` in place of the mask and the "
+    "sum over all pairs. Of items with equal values each gets the result of the last of them. Sums are rounded in "
+    "another order: results change slightly."
+)
 # a derivative of a derivative, by the text
 _TWICE = re.compile(
     r"create_graph\s*=\s*(?!False\b)|\bhessian\b"

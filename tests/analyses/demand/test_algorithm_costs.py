@@ -117,7 +117,7 @@ def test_a_convolution_whose_time_is_known() -> None:
     """32 signals of two channels and 2,048 samples, 1,200 taps: 94 ms, and 7 ms by the FFT, on one CPU."""
     assert 4 < costs.measured_convolution(94e6, 32, 2, 2, 1, 1200, 2049) < 94 / 7
     # 64 signals of three channels, 200 taps: 50 and 14 ms
-    assert 2 < costs.measured_convolution(50e6, 64, 3, 3, 1, 200, 2001) < 50 / 14
+    assert 1.5 < costs.measured_convolution(50e6, 64, 3, 3, 1, 200, 2001) < 50 / 14
     # one with 64 results: 64 and 54 ms
     assert costs.measured_convolution(64e6, 1, 1, 64, 1, 800, 16_001) < 2
     # held up by something else

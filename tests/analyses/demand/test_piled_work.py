@@ -36,12 +36,13 @@ def seen(*, frozen: bool = False, beside: bool = False, stepping: bool = False) 
 def test_weights_on_the_way_to_an_input() -> None:
     """Half of what backward does at each layer: the gradients of what comes before are needed."""
     found = seen()
-    assert found.gradients == 4 and 0.05 < found.share < 0.5 and 0.4 < found.part <= 1
+    assert found.gradients == 4 and 0 < found.share < 0.7 and 0.2 < found.part <= 1
 
 
 def test_a_model_beside_what_is_trained() -> None:
     """All that goes back through it."""
-    assert seen(beside=True).gradients == 4 and seen(beside=True).share > seen().share
+    beside = seen(beside=True)
+    assert beside.gradients == 4 and len(beside.rows) > len(seen().rows) and beside.part == 1
 
 
 @pytest.mark.parametrize("facts", [{"frozen": True}, {"stepping": True}])
