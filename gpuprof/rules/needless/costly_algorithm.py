@@ -155,8 +155,8 @@ class CostlyAlgorithm(Rule):
 _SAVED_OF_SUMS = 0.9
 _SORTED = (
     "Sort once (`order = {key}.argsort(descending=True)` for sums over all that are as large or larger, without "
-    "`descending` for smaller ones), and take running sums: `torch.{running}(x[order], 0)` in place of the mask and the "
-    "sum over all pairs. Of items with equal values each gets the result of the last of them. Sums are rounded in "
+    "`descending` for smaller ones), and take running sums: `torch.{running}(x[order], 0)` in place of the mask and "
+    "the sum over all pairs. Of items with equal values each gets the result of the last of them. Sums are rounded in "
     "another order: results change slightly."
 )
 # a derivative of a derivative, by the text
