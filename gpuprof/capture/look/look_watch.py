@@ -192,8 +192,7 @@ class LookWatch:
             if not look.stop("seconds"):
                 return
             self._took(look)
-        if not self._looked_loops:
-            self._looked = False
+        self._looked = self._looked and bool(self._looked_loops)
 
     def take_off(self) -> None:
         """The cell has ended: nothing of the look stays behind. Later calls do nothing."""

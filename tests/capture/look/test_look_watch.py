@@ -194,6 +194,21 @@ def test_steps_that_come_after_it_are_looked_at_too(new_session: NewSession) -> 
     assert "aten::sort" in names[operators["look"] == 0] and "aten::addmm" in names[operators["look"] == 1]
 
 
+def test_what_came_before_the_first_step_stays(new_session: NewSession) -> None:
+    """Recording begins anew at the first step, and looks at the steps; what was seen before is not forgotten."""
+
+    def cell() -> None:
+        evaluate_until_looked_at()
+        train(60)
+
+    trace = looked(new_session(steps=5, skip=1, close_look=True), cell)
+    look, operators = trace.context.look, trace.looked_operators
+    names = trace.names_of(operators)
+    assert [each.told for each in look.parts] == [False, True]
+    assert "aten::sort" in names[operators["look"] == 0] and "aten::addmm" in names[operators["look"] == 1]
+    assert "aten::sort" not in names[operators["look"] == 1]
+
+
 def test_it_can_be_left_out(new_session: NewSession) -> None:
     trace = looked(new_session(steps=5, skip=1, no_close_look=True), lambda: train(60))
     assert trace.context.look is None
