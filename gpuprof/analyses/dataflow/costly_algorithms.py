@@ -303,7 +303,7 @@ def _convolution(row: int, operator: LookedOperator, host_ns: int | None) -> _Fo
     results, taps, length = kernel.shape[0], kernel.shape[-1], made.shape[-1]
     sizes = batch, channels, results, groups, taps, length
     times = algorithm_costs.convolution(*sizes)
-    if host_ns is not None:
+    if host_ns:
         times = algorithm_costs.measured_convolution(host_ns, *sizes)
     shapes = f"{_channels(channels, results)}, {length:,} samples, {taps:,} taps"
     return _Found(Algorithm.CONVOLUTION, (row,), shapes, taps, times)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.looked_time import LookedTime
+from gpuprof.analyses.dataflow.usual_times import usual_durations
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
@@ -75,11 +76,13 @@ class ValueGraph(Result):
 
 
 def weighed_operators(trace: Trace, results: Results) -> Table:
-    """Those of the look; where it is of several looks, with times in proportion to those of the cell."""
+    """Those of the look, without what held single ones up; where it is of several looks, with times in proportion to
+    those of the cell."""
     operators, look = trace.looked_operators, trace.context.look
+    spent = usual_durations(trace)
     if look is None or len(look.parts) < 2:
-        return operators
-    return operators.replace(duration_ns=np.round(operators["duration_ns"] * results.get(LookedTime).weight))
+        return operators.replace(duration_ns=spent)
+    return operators.replace(duration_ns=np.round(spent * results.get(LookedTime).weight))
 
 
 def grouped(group: Array, count: int) -> Grouped:
