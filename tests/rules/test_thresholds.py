@@ -258,7 +258,7 @@ EDGES = (
     Edge("costly_algorithm", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),
     Edge("costly_algorithm", "low_share", lambda c, x: c.looked(x / c.SAVED), 9.9, 10.01, LOW, MEDIUM),
     Edge("costly_algorithm", "high_share", lambda c, x: c.looked(x / c.SAVED), 29.9, 30.01, MEDIUM, HIGH),
-    Edge("costly_algorithm", "cost_factor", lambda c, x: c.looked(50, taps=x), 770, 790, None, MEDIUM),
+    Edge("costly_algorithm", "cost_factor", lambda c, x: c.looked(50, taps=x), 236, 238, None, MEDIUM),
     Edge("costly_algorithm", "seen_share", lambda c, x: c.looked(50, operators_share=x), 0.79, 0.8, ABSTAINS, HIGH),
     # turns, not of a share
     Edge("product_order", "work_share", lambda c, x: c.looked(x / c.SAVED), 4.9, 5.01, None, LOW),

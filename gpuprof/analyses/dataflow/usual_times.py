@@ -7,18 +7,20 @@ import numpy as np
 from gpuprof.model.table import Array, Table
 from gpuprof.model.trace import Trace
 
-# times as long as others of the same name and sizes: then something else had the core, or it was the first of its kind
+# times as long as others of the same line, name and sizes: then something else had the core, or it was the first
 _HELD_UP = 3
 
 
 def usual_durations(trace: Trace) -> Array:
-    """ns of each looked operator; of one that took far longer than others of its name and its sizes, the most that such
-    ones take. One of the two that are alike in all may be held up: the lower median of them counts."""
+    """ns of each looked operator; of one that took far longer than others of its line, name and sizes, the most that
+    such ones take. One of the two that are alike in all may be held up: the lower median of them counts."""
     operators = trace.looked_operators
     spent = operators["duration_ns"]
     if not len(operators):
         return spent
-    keys = np.stack([operators["name"], *(_first_shape(each, len(operators)) for each in _sides(trace))])
+    keys = np.stack(
+        [operators["name"], operators["place"], *(_first_shape(each, len(operators)) for each in _sides(trace))]
+    )
     _, group = np.unique(keys, axis=1, return_inverse=True)
     group = group.reshape(-1)
     order = np.lexsort((spent, group))

@@ -75,11 +75,11 @@ class ValueGraph(Result):
         )
 
 
-def weighed_operators(trace: Trace, results: Results) -> Table:
-    """Those of the look, without what held single ones up; where it is of several looks, with times in proportion to
-    those of the cell."""
+def weighed_operators(trace: Trace, results: Results, *, as_measured: bool = False) -> Table:
+    """Those of the look, without what held single ones up (but `as_measured`); where it is of several looks, with times
+    in proportion to those of the cell."""
     operators, look = trace.looked_operators, trace.context.look
-    spent = usual_durations(trace)
+    spent = operators["duration_ns"] if as_measured else usual_durations(trace)
     if look is None or len(look.parts) < 2:
         return operators.replace(duration_ns=spent)
     return operators.replace(duration_ns=np.round(spent * results.get(LookedTime).weight))

@@ -27,12 +27,17 @@ def read_beside(graph: ValueGraph, place: UnreadPlace, unread: Array) -> Array:
 
 
 def end_in_a_model(graph: ValueGraph, rows: Array) -> bool:
-    """Whether some of these gradients are those of parameters, and do not only lead to other gradients."""
+    """Whether some of these gradients are those of parameters, and do not only lead to other gradients: an input whose
+    derivative a loss needs has one as well."""
+    values, operators = graph.values, graph.operators
+    weights = values["shape"][values["kind"] == ValueKind.PARAMETER]
     made = graph.results["value"][graph.new & np.isin(graph.results["operator"], rows)]
     readers = graph.reads["operator"][np.isin(graph.reads["value"], made)]
     # what adds to the gradients of a model runs no node of a forward operator
-    added = graph.operators["backward"][readers] & (graph.operators["forward_operator"][readers] < 0)
-    return bool((graph.values["kind"][made] == ValueKind.GRADIENT).any() or added.any())
+    adding = readers[operators["backward"][readers] & (operators["forward_operator"][readers] < 0)]
+    sums = graph.results["value"][np.isin(graph.results["operator"], adding)]
+    ends = np.concatenate((made[values["kind"][made] == ValueKind.GRADIENT], sums[sums >= 0]))
+    return bool(np.isin(values["shape"][ends], weights).any())
 
 
 def called_at(graph: ValueGraph, places: Sequence[UnreadPlace]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.analyses.basics.result import Result, Results
 from gpuprof.analyses.dataflow.operator_traits import own_name
-from gpuprof.analyses.dataflow.value_graph import ValueGraph
+from gpuprof.analyses.dataflow.value_graph import ValueGraph, weighed_operators
 from gpuprof.model.table import Array
 from gpuprof.model.trace import Trace
 
@@ -58,7 +58,8 @@ class SubnormalOperands(Result):
         """From the numbers that were counted of what operators read."""
         look = trace.context.look
         graph = results.get(ValueGraph)
-        lasted = graph.operators["duration_ns"].astype(np.float64)
+        # the same operator takes many times as long on such numbers
+        lasted = weighed_operators(trace, results, as_measured=True)["duration_ns"].astype(np.float64)
         share, elements = _read(graph)
         if look is None or not (share > 0).any():
             return cls((), 0.0, 0.0, 0.0, 0.0, len(lasted), look.subnormal_slowdown if look is not None else None)

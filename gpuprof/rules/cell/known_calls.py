@@ -16,6 +16,7 @@ _OTHER_CODE = frozenset({"eval", "exec", "next", "iter", "input", "open", "print
 _OF_MODELS = words("eval train forward encode decode state_dict")
 # they only list what a model has
 _LISTS = words("buffers children modules named_buffers named_children named_modules named_parameters parameters")
+_FILLING = words("append extend")
 # Random numbers. Where fewer are drawn, or none are seeded, all later ones are others, and so are results.
 _DRAWS = words(
     """
@@ -62,12 +63,23 @@ def only_known(node: ast.AST, functions: Mapping[str, _Function], modules: Mappi
         elif (root := name.partition(".")[0]) in modules:
             if modules[root].partition(".")[0] not in _LIBRARIES:
                 return False
+        elif _fills_own(each, node):
+            continue
         # else of an object that may be anything: `trainer.critic_step()`
         elif isinstance(each.func, ast.Attribute) and each.func.attr not in DATA_METHODS | _LISTS | (
             _OF_MODELS if without else set()
         ):
             return False
     return True
+
+
+def _fills_own(call: ast.Call, within: ast.AST) -> bool:
+    """`rows.append(x)` of a list that is made there: `rows = []`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _FILLING:
+        return False
+    name = dotted(call.func.value)
+    made = (each for each in ast.walk(within) if isinstance(each, ast.Assign) and isinstance(each.value, ast.List))
+    return any(dotted(target) == name for each in made for target in each.targets)
 
 
 def is_mode(call: ast.Call, within: ast.AST) -> bool:

@@ -23,6 +23,7 @@ When to leave it
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,6 +49,11 @@ from gpuprof.rules.training.backward_text import gradient_of
 
 # of the time of these gradients is for nothing: else some of them are read
 _ALL = 0.99
+_CREATES_GRAPH = re.compile(r"create_graph\s*=\s*True")
+_OF_WEIGHTS = (
+    "Ask for the gradients of the weights alone at {at}: `loss.backward(inputs=list(model.parameters()))`. The inputs "
+    "whose derivatives the loss needs then get no gradient that nobody reads."
+)
 
 
 @dataclass(frozen=True)
@@ -91,10 +97,18 @@ def _fate(results: Results) -> str:
     return "are zeroed, overwritten or freed before an optimizer reads them"
 
 
+def _differentiates_inputs(results: Results) -> bool:
+    """Whether a loss needs derivatives of inputs, by the text: to detach them would take these away."""
+    cell = results.context.cell
+    return cell is not None and bool(_CREATES_GRAPH.search(cell.source))
+
+
 def _change(results: Results, found: Amount, *, shown: bool) -> str:
     if results.get(UnreadWork).piled_up:
         return _alone(results, found)
     graph, unread = results.get(ValueGraph), rows_of(found.places)
+    if not end_in_a_model(graph, unread) and _differentiates_inputs(results):
+        return _OF_WEIGHTS.format(at=at(results, found.places[0].place))
     beside = {id(place): read_beside(graph, place, unread) for place in found.places}
     through = [place for place in found.places if len(beside[id(place)])]
     passed = [place for place in through if end_in_a_model(graph, rows_of([place]))]
