@@ -21,6 +21,15 @@ def accuracy(net):
 def trained(net):
     return net(points).mean()
 
+def listed(net):
+    rows = []
+    for name, p in net.named_parameters():
+        rows.append(p.norm().item())
+    return rows
+
+def kept(net):
+    history.append(net)
+
 class Search:
     def run(self):
         VALUE
@@ -38,6 +47,8 @@ def known(value: str) -> bool:
     ("value", "expected"),
     [
         ("x = accuracy(net)", True),
+        ("x = listed(net)", True),
+        ("x = kept(net)", False),
         ("x = f1_score(labels, np.sign(scores))", True),
         ("x = max(len(a), 3)", True),
         ("x = table.groupby('a').mean()", True),
