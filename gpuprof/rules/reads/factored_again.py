@@ -74,7 +74,7 @@ def factored_again(results: Results) -> FactoredAgain | None:
 
 def _solvers(source: str) -> Iterator[tuple[int, int, str]]:
     """Lines and matrix of `x = torch.linalg.solve(A, b)` in loops that do not change `A`."""
-    tree = parsed(source)
+    tree = parsed(source) if "solve" in source else None
     if tree is None:
         return
     modules = {"torch": "torch"} | imported(tree)

@@ -71,13 +71,14 @@ class ItemsMadeAgain:
         return Saving(_AT_WORST * again_ns, again_ns, self.time.ns, self.share, "C", basis, of_cell=True)
 
 
-def items_made_again(results: Results) -> ItemsMadeAgain | None:
-    """Of the statement of which most is made again."""
+def items_made_again(results: Results, least_share: float) -> ItemsMadeAgain | None:
+    """Of the statement of which most is made again, of those that take such a share of the cell."""
     cell = results.context.cell
-    times = {(each.first, each.last): each for each in results.get(StatementTimes).statements}
+    statements = (each for each in results.get(StatementTimes).statements if each.share >= least_share)
+    times = {(each.first, each.last): each for each in statements}
     found = [
         ItemsMadeAgain(each, time, time.share * (1 - 1 / each.passes))
-        for each in same_items(cell.source if cell else "")
+        for each in same_items(cell.source if cell else "", frozenset(first for first, _ in times))
         if (time := times.get((each.first, each.last))) is not None
     ]
     return max(found, key=lambda each: each.share, default=None)

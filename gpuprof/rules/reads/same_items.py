@@ -19,7 +19,8 @@ from gpuprof.rules.cell.cell_bindings import dotted
 from gpuprof.rules.cell.pure_calls import words
 from gpuprof.rules.cell.repeatable import RepeatableReads, root
 from gpuprof.rules.cell.timed_calls import times_its_calls
-from gpuprof.rules.reads.fixed_names import FixedNames, Scope, called_once, own_nodes
+from gpuprof.rules.reads.fixed_names import FixedNames, Scope, called_once
+from gpuprof.rules.reads.text_names import TextNames, own_nodes
 
 _Whole = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _Turns = ast.For | ast.comprehension
@@ -56,17 +57,20 @@ class SameItems:
 
 
 @lru_cache(maxsize=16)
-def same_items(source: str) -> tuple[SameItems, ...]:
-    """Of each statement by the outermost such loop. Empty where the text is not Python, or measures its own time."""
-    tree = parsed(source)
+def same_items(source: str, lines: frozenset[int] | None = None) -> tuple[SameItems, ...]:
+    """Of each statement, of those that begin in these lines, by the outermost such loop. Empty where the text is not
+    Python, or measures its own time."""
+    tree = parsed(source) if lines is None or lines else None
     if tree is None or times_its_calls(source):
         return ()
     known, found = RepeatableReads(tree), dict[int, SameItems]()
     try:
         for loop, body, names in bodies_of_loops(tree, known):
             for statement in assigned(body):
+                if statement.lineno in found or (lines is not None and statement.lineno not in lines):
+                    continue
                 one = _OfStatement(known, names, statement, _turns_around(body, statement))
-                if statement.lineno not in found and (what := one.found()) is not None:
+                if (what := one.found()) is not None:
                     last, passes = statement.end_lineno or statement.lineno, _passes(tree, loop.iter)
                     found[statement.lineno] = SameItems(statement.lineno, last, *what, loop.lineno, passes)
     except RecursionError:  # an expression of a thousand terms
@@ -78,10 +82,11 @@ def bodies_of_loops(tree: ast.Module, known: RepeatableReads) -> Iterator[tuple[
     """Of each loop of the text that turns twice or more, the outermost first: its body and those of the functions that
     it calls in one place, with what names stand for in it."""
     scopes: list[Scope] = [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))]
+    text = TextNames(tree, known)
     for scope in scopes:
         for loop in (each for each in own_nodes(scope) if isinstance(each, ast.For)):
             if _passes(tree, loop.iter) >= _FEWEST:
-                names = FixedNames(tree, known, scope, loop)
+                names = FixedNames(text, scope, loop)
                 yield loop, loop.body, names
                 for body, inner in called_once(names, loop):
                     yield loop, body, inner
@@ -139,17 +144,16 @@ class _OfStatement:
             return None
         if _last(node) not in _JOINS and not self._known.is_plain_call(node):
             return node
-        of_object = isinstance(node.func, ast.Attribute) and not self._names.is_module(
-            dotted(node.func).partition(".")[0]
-        )
+        module = dotted(node.func).partition(".")[0] in self._names.text.imported
+        of_object = isinstance(node.func, ast.Attribute) and not module
         inner = [node.func.value] if of_object and isinstance(node.func, ast.Attribute) else node.args[:1]
         return self._core(inner[0]) if inner else None
 
     def _is_sure(self, call: ast.Call) -> bool:
         """Whether what depends on no item is known well enough: a function of the text, or of a library, of what the
         text says that it is data."""
-        mine = self._names.is_module(root(call.func)) or dotted(call.func) in self._names.functions
-        others = self._known.reads(call) - self._names.functions.keys()
+        mine = root(call.func) in self._names.text.imported or dotted(call.func) in self._names.text.functions
+        others = self._known.reads(call) - self._names.text.functions.keys()
         return mine and bool(call.args) and all(self._names.is_known(each) for each in others)
 
     def _depends_on_items(self, call: ast.Call) -> bool:
@@ -182,7 +186,7 @@ class _OfStatement:
         if any(_ORDERS.search(each) for each in calls):
             return 1
         values = self._names.values_of(root(node)) if depth < _MOST_NAMES else []
-        turns = self._names.turns_of(root(node)) if depth < _MOST_NAMES else []
+        turns = self._names.text.turns.get(root(node), []) if depth < _MOST_NAMES else []
         found = [self._levels(each, depth + 1) for each in values]
         found += [self._levels(each, depth + 1) - 1 for each in turns]
         return min(found, default=0)
