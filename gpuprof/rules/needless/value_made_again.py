@@ -73,10 +73,8 @@ class ValueMadeAgain(Rule):
             )
         values = (each for each in found.values if not each.inputs or _gives_the_same(results, each))
         value = max(values, key=lambda each: each.again * each.share, default=None)
-        again, items = (
-            value.again * value.share if value is not None else 0.0,
-            items_made_again(results, self.work_share),
-        )
+        again = value.again * value.share if value is not None else 0.0
+        items = items_made_again(results, self.work_share)
         if items is not None and items.share > again:
             return self._of_items(results, items) if items.share >= self.work_share else None
         if value is None or again < self.work_share:
