@@ -18,11 +18,9 @@ def usual_durations(trace: Trace) -> Array:
     spent = operators["duration_ns"]
     if not len(operators):
         return spent
-    keys = np.stack(
-        [operators["name"], operators["place"], *(_first_shape(each, len(operators)) for each in _sides(trace))]
-    )
-    _, group = np.unique(keys, axis=1, return_inverse=True)
-    group = group.reshape(-1)
+    group = operators["name"].astype(np.int64)
+    for each in (operators["place"], *(_first_shape(side, len(operators)) for side in _sides(trace))):
+        _, group = np.unique(group * (int(each.max()) + 2) + each + 1, return_inverse=True)
     order = np.lexsort((spent, group))
     sizes = np.bincount(group)
     begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
