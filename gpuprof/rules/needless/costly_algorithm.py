@@ -156,8 +156,9 @@ _SAVED_OF_SUMS = 0.9
 _SORTED = (
     "Sort once (`order = {key}.argsort(descending=True)` for sums over all that are as large or larger, without "
     "`descending` for smaller ones), and take running sums: `torch.{running}(x[order], 0)` in place of the mask and "
-    "the sum over all pairs. Of items with equal values each gets the result of the last of them. Sums are rounded in "
-    "another order: results change slightly."
+    "the sum over all pairs. Its results are in that order: index whatever they are combined with by `order`, too. "
+    "Where values are equal, all of them get the result of the last one. Sums are rounded in another order: results "
+    "change slightly."
 )
 # a derivative of a derivative, by the text
 _TWICE = re.compile(

@@ -12,9 +12,10 @@ from functools import lru_cache
 from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.rules.cell.repeatable import root
 
-_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+# each item counts for itself, as in a running sum
+_ORDERS = (ast.LtE, ast.GtE)
 _REDUCE = {"sum": "cumsum", "logsumexp": "logcumsumexp", "matmul": "cumsum", "mv": "cumsum", "mm": "cumsum"}
-_MASKS = frozenset({"masked_fill", "where", "mul", "float", "double", "to"})
+_MASKS, _CONVERSIONS = frozenset({"masked_fill", "where", "mul"}), frozenset({"float", "double", "to"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _laid_out(node: ast.expr) -> tuple[str, int]:
 
 def _followed(scope: ast.AST, given: list[ast.Assign], mask: str) -> tuple[set[int], str]:
     """Where the mask is applied and what it leaves is reduced, and by which running function that can be done; empty
-    where anything else reads it."""
+    where it is not reduced along one axis."""
     masked, lines, running = {mask}, set[int](), ""
     for _ in range(2):
         for each in given:
@@ -83,25 +84,38 @@ def _followed(scope: ast.AST, given: list[ast.Assign], mask: str) -> tuple[set[i
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and root(_plain(node.left)) in masked:
             lines, running = lines | {node.lineno}, running or "cumsum"
         name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-        if isinstance(node, ast.Call) and name in _REDUCE and _along_one_axis(node) and _reads(node, masked):
+        if isinstance(node, ast.Call) and name in _REDUCE and _along_one_axis(node) and _is_masked(node, masked):
             lines, running = lines | {node.lineno}, _REDUCE[name]
     lines |= {each.lineno for each in given if isinstance(each.targets[0], ast.Name) and each.targets[0].id in masked}
     return lines, running
 
 
 def _masks(value: ast.expr, masked: set[str]) -> bool:
-    """`x.masked_fill(~mask, -inf)`, `torch.where(mask, x, 0)`, `mask * x`, `mask.float()`."""
+    """`x[None].masked_fill(~mask, -inf)`, `torch.where(mask, x[None], 0)`, `mask * x[None]`, `mask.float()`: what is
+    masked is a vector. Numbers of pairs, such as scores of attention, have no running sums."""
     node = _plain(value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return _reads(node, masked)
-    called = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-    return called in _MASKS and _reads(node, masked)
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _CONVERSIONS:
+            return root(node.func) in masked
+        parts = [node.func.value, *node.args] if node.func.attr in _MASKS else []
+    else:
+        return False
+    return any(_reads(each, masked) for each in parts) and any(_laid_out(each)[0] for each in parts)
 
 
 def _along_one_axis(call: ast.Call) -> bool:
     """`scores.sum(1)`, `torch.logsumexp(scores, dim=1)`: not one number of all pairs."""
     of_torch = isinstance(call.func, ast.Attribute) and root(call.func) == "torch"
     return len(call.args) > of_torch or any(each.arg in ("dim", "axis") for each in call.keywords)
+
+
+def _is_masked(call: ast.Call, masked: set[str]) -> bool:
+    """Whether it reduces a masked name, or what is masked where it stands."""
+    assert isinstance(call.func, ast.Attribute)
+    reduced = call.args[0] if root(call.func) == "torch" else call.func.value
+    return (isinstance(reduced, ast.Name) and reduced.id in masked) or _masks(reduced, masked)
 
 
 def _plain(node: ast.expr) -> ast.expr:

@@ -10,7 +10,7 @@ COX = """at_risk = t.unsqueeze(0) >= t.unsqueeze(1)
 scores = eta.unsqueeze(0).masked_fill(~at_risk, float("-inf"))
 loss = torch.logsumexp(scores, dim=1)
 """
-IN_FUNCTION = "def f(t, e):\n    m = t[None] > t[:, None]\n    return (m * e).sum(1)\nm = 3\ny = m.sum(1)\n"
+IN_FUNCTION = "def f(t, e):\n    m = t[None] >= t[:, None]\n    return (m * e[None]).sum(1)\nm = 3\ny = m.sum(1)\n"
 
 
 def test_a_risk_set() -> None:
@@ -20,12 +20,12 @@ def test_a_risk_set() -> None:
 @pytest.mark.parametrize(
     ("text", "lines", "running"),
     [
-        ("m = t[None, :] <= t[:, None]\ny = (m * w).sum(1)\n", (1, 2), "cumsum"),
-        ("m = x.t[None] < x.t[:, None]\ny = m.float() @ w\n", (1, 2), "cumsum"),
-        ("m = (t[None] < t[:, None])\nf = m.float()\ny = f @ w\n", (1, 2, 3), "cumsum"),
-        ("m = t[None] > t[:, None]\nz = torch.where(m, e[None], 0.0)\ny = z.sum(dim=1)\n", (1, 2, 3), "cumsum"),
+        ("m = t[None, :] <= t[:, None]\ny = (m * w[None]).sum(1)\n", (1, 2), "cumsum"),
+        ("m = x.t[None] <= x.t[:, None]\ny = m.float() @ w\n", (1, 2), "cumsum"),
+        ("m = (t[None] <= t[:, None])\nf = m.float()\ny = f @ w\n", (1, 2, 3), "cumsum"),
+        ("m = t[None] >= t[:, None]\nz = torch.where(m, e[None], 0.0)\ny = z.sum(dim=1)\n", (1, 2, 3), "cumsum"),
         (
-            "def f(t, e):\n    m = t[None] > t[:, None]\n    return (m * e).sum(1)\nm = 3\ny = m.sum(1)\n",
+            "def f(t, e):\n    m = t[None] >= t[:, None]\n    return (m * e[None]).sum(1)\nm = 3\ny = m.sum(1)\n",
             (2, 3),
             "cumsum",
         ),
@@ -39,6 +39,11 @@ def test_other_ways_to_write_it(text: str, lines: tuple[int, ...], running: str)
     ("old", "new"),
     [
         (">=", "=="),
+        # an item does not count for itself
+        (">=", ">"),
+        # numbers of pairs, as in attention
+        ("eta.unsqueeze(0).masked_fill", "(q @ k.T).masked_fill"),
+        ("eta.unsqueeze(0).masked_fill", "scores.masked_fill"),
         ("t.unsqueeze(1)", "other.unsqueeze(1)"),
         ("t.unsqueeze(1)", "t.unsqueeze(0)"),
         ("t.unsqueeze(0)", "t[0]"),
