@@ -78,7 +78,8 @@ def _said(what: str, how: str, by_recording: bool) -> Doubt:
     if by_recording:
         return Doubt(
             code="unstable_steps",
-            sentence=f"{what} while it is recorded: {how}. The recording does that: unrecorded steps are even.",
+            sentence=f"{what} while it is recorded: {how}. Unrecorded steps are even: either the recording does "
+            "that, or the work of early steps differs.",
             remedy=_BY_RECORDING,
         )
     return Doubt(

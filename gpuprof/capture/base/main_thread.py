@@ -7,11 +7,13 @@ Torch.compile leaves alone what runs so, and all that it calls; torch's profiler
 from __future__ import annotations
 
 import _thread
+import ast
 import ctypes
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
@@ -48,7 +50,11 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
 
 
 class MainThreadCall:
-    """One call of `callback` at a time on the main thread, asked for from another one."""
+    """One call of `callback` at a time on the main thread, asked for from another one.
+
+    None while Python makes a syntax tree there, which a callback of the garbage collector can interrupt: until 3.11.9
+    and 3.12.3 it fails where another one is made meanwhile, and what a look imports may do so. To be asked again.
+    """
 
     def __init__(self, callback: Callable[[], None]):
         self._callback = callback
@@ -64,7 +70,17 @@ class MainThreadCall:
 
     def _run(self) -> None:
         self.waiting = False
-        self._callback()
+        if not makes_tree(sys._getframe()):
+            self._callback()
+
+
+def makes_tree(frame: FrameType | None) -> bool:
+    """Whether `ast.parse` is at work in it or further up the stack."""
+    while frame is not None:
+        if frame.f_code.co_filename == ast.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _prepare() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from gpuprof.capture.base import exclusive_session
 from gpuprof.capture.base.frame_variables import with_variables
-from gpuprof.capture.base.main_thread import MainThreadCall
+from gpuprof.capture.base.main_thread import MainThreadCall, makes_tree
 from gpuprof.capture.base.notebook_files import is_users
 from gpuprof.capture.base.signal import Signal, WatchedCell
 from gpuprof.capture.lines.names_read import Chain, tree_of
@@ -84,7 +84,7 @@ class OperandWatch(Signal):
     def _look(self) -> None:
         if not self._running or exclusive_session.forked() or sys.gettrace() is not None:
             return
-        if self._texts and not _parses(sys._getframe()):
+        if self._texts and not makes_tree(sys._getframe()):
             # on the main thread: beside this one, a text that the cell parses just then would fail
             filename, text = self._texts.popleft()
             if (tree := tree_of(text)) is not None:
@@ -120,15 +120,6 @@ class OperandWatch(Signal):
         """The notebook's names in a function that was never looked at."""
         if not scope.looks:
             scope.note(lambda chain: (False, None) if scope.owns(chain[0]) else _value(chain, {}, namespace))
-
-
-def _parses(frame: FrameType | None) -> bool:
-    """Whether Python's parser is at work further up the stack."""
-    while frame is not None:
-        if frame.f_code.co_filename == ast.__file__:
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _value(chain: Chain, variables: _Variables, outer: Any) -> tuple[bool, Any]:

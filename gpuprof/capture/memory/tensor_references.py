@@ -57,7 +57,7 @@ _FOR_OTHERS = 0.5
 _HOOKS_AT_STEP = 2
 _LAST_OUTPUTS = ("_", "__", "___")
 _UNSIZED = (NotImplementedError, RuntimeError, AttributeError, TypeError)
-# by name of the notebook: the hook's function, and the module that calls it
+# by name of the notebook: the hook's function, and the module that calls it: "" for one of several
 _Hooked = dict[str, tuple[str, str]]
 
 
@@ -136,7 +136,9 @@ def hooked_names(namespace: Mapping[str, Any]) -> tuple[_Hooked, list[Hook]]:
         if not mine:
             others.append(hook)
         for name in mine:
-            found.setdefault(name, (hook.name, hook.module))
+            first, module = found.setdefault(name, (hook.name, hook.module))
+            if module != hook.module:
+                found[name] = (first, "")
     return found, others
 
 

@@ -56,7 +56,7 @@ class BroadcastThenReduced(Rule):
         return Finding(
             rule=self.name,
             severity=saved.severity(self.high_share, self.medium_share),
-            title=f"A temporary broadcast result takes {units.size(saved.saved_bytes)}, "
+            title=f"Temporary results of a broadcast take {units.size(saved.saved_bytes)}, "
             f"{units.percent(saved.share)} of the memory peak",
             explanation=f"{_explained(written)} {saved.words()}",
             evidence={**saved.evidence(), "low_bytes": found.low_bytes},

@@ -22,8 +22,8 @@ What to do
     rounded in another order, so results change slightly.
 
 When to leave it
-    When the kernel is short in other parts of the cell, or when differences of nearly equal rows need all digits: then
-    `torch.cdist(..., compute_mode="donot_use_mm_for_euclid_dist")`.
+    When results have to be the same to the last digit. When a kernel is short in other parts of the cell. Where
+    distances of nearly equal rows need all digits, use `torch.cdist(..., compute_mode="donot_use_mm_for_euclid_dist")`.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ from gpuprof.rules.training.backward_text import gradient_of
 _ALL = 0.99
 _CREATES_GRAPH = re.compile(r"create_graph\s*=\s*True")
 _OF_WEIGHTS = (
-    "Ask for the gradients of the weights alone at {at}: `loss.backward(inputs=list(model.parameters()))`. The inputs "
-    "whose derivatives the loss needs then get no gradient that nobody reads."
+    "Ask for the gradients of the weights alone at {at}: `loss.backward(inputs=list({model}.parameters()))`{meant}. "
+    "The inputs whose derivatives the loss needs then get no gradient that nobody reads."
 )
 
 
@@ -108,7 +108,7 @@ def _change(results: Results, found: Amount, *, shown: bool) -> str:
         return _alone(results, found)
     graph, unread = results.get(ValueGraph), rows_of(found.places)
     if not end_in_a_model(graph, unread) and _differentiates_inputs(results):
-        return _OF_WEIGHTS.format(at=at(results, found.places[0].place))
+        return _for_weights(results, found)
     beside = {id(place): read_beside(graph, place, unread) for place in found.places}
     through = [place for place in found.places if len(beside[id(place)])]
     passed = [place for place in through if end_in_a_model(graph, rows_of([place]))]
@@ -119,6 +119,12 @@ def _change(results: Results, found: Amount, *, shown: bool) -> str:
         detach = _detach(results, others or list(found.places), shown=shown)
         words = [detach, *words] if found.places[0] in others else [*words, detach]
     return " ".join(words)
+
+
+def _for_weights(results: Results, found: Amount) -> str:
+    models = known_models(results)
+    model, meant = (min(models), "") if len(models) == 1 else ("model", ", with the parameters of the optimizer")
+    return _OF_WEIGHTS.format(at=at(results, found.places[0].place), model=model, meant=meant)
 
 
 def _detach(results: Results, places: Sequence[UnreadPlace], *, shown: bool) -> str:

@@ -90,7 +90,7 @@ def test_a_drift_that_only_recorded_steps_have_is_the_recordings(plain: list[flo
         at += length
     doubt = doubt_of(UnstableSteps, built)
     assert doubt is not None and doubt.sentence.startswith("Step time drifts")
-    assert ("The recording does that" in doubt.sentence) is by_recording
+    assert ("the recording does that" in doubt.sentence) is by_recording
     assert ("quiet machine" in doubt.remedy) is not by_recording
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import textwrap
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.capture.base.frame_exit import when_frame_returns
-from gpuprof.capture.base.main_thread import call_on_main_thread
+from gpuprof.capture.base.main_thread import MainThreadCall, call_on_main_thread
 
 
 def busy(seconds: float) -> None:
@@ -152,3 +153,15 @@ def test_what_runs_there_is_not_compiled(tmp_path: Path) -> None:
     )
     told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
     assert told.stdout == "True True False\n", told.stderr
+
+
+def test_nothing_runs_while_a_syntax_tree_is_made() -> None:
+    """GIVEN a call that is asked for while `ast.parse` runs, as a callback of the garbage collector lets it: a tree
+    that the callback makes, or what it imports, would fail the user's one. It runs when it is asked for again."""
+    ran: list[bool] = []
+    call = MainThreadCall(lambda: ran.append(True))
+    exec(compile("call._run()", ast.__file__, "exec"), {"call": call})
+    assert not ran and not call.waiting
+    call.ask()
+    busy(0.05)
+    assert ran == [True]

@@ -19,7 +19,7 @@ for chunk in queries.split(128):
 
 EXPECTED = Expected(
     Severity.HIGH,
-    "A temporary broadcast result takes 600 MiB, 60 % of the memory peak",
+    "Temporary results of a broadcast take 600 MiB, 60 % of the memory peak",
     {"saved_bytes": 600 * MIB, "saved_share": 0.6, "peak_without_bytes": 400 * MIB},
     lines=(2, 3),
     change="`torch.cdist(a, b)`",
