@@ -42,11 +42,10 @@ class RepeatedPasses(Result):
     def of(cls, trace: Trace, results: Results) -> Self:
         """From the numbers of the nodes that ran, in the order of time."""
         operators = trace.operators
-        rows = np.flatnonzero(matching(trace, operators, _NODE))
-        rows = rows[np.argsort(operators["start_ns"][rows], kind="stable")]
+        rows = backward_nodes(trace)
         if not len(rows):
             return cls(intervals.EMPTY, 0, 0.0, 0.0)
-        passes = _BackwardPasses.of(trace, rows)
+        passes = BackwardPasses.of(trace, rows)
         again, ran = _again(trace, rows, passes)
         if not len(again):
             return cls(intervals.EMPTY, 0, 0.0, 0.0)
@@ -56,8 +55,15 @@ class RepeatedPasses(Result):
         return cls(during, len(repeating), float(np.median(nodes)), float(np.median(ran)))
 
 
+def backward_nodes(trace: Trace) -> Array:
+    """Rows of `operators`: the nodes that autograd ran, in the order of time."""
+    rows = np.flatnonzero(matching(trace, trace.operators, _NODE))
+    ordered: Array = rows[np.argsort(trace.operators["start_ns"][rows], kind="stable")]
+    return ordered
+
+
 @dataclass(frozen=True, eq=False)
-class _BackwardPasses:
+class BackwardPasses:
     """By node, in order of time: `number` of its pass, `before` (operators of the main thread until then),
     `accumulates` (a gradient of a parameter). By pass: `adds`, whether to gradients that were there, and `gradients`,
     how many. `of_all_ns`: when something began that reads or changes all of them."""
@@ -71,6 +77,7 @@ class _BackwardPasses:
 
     @classmethod
     def of(cls, trace: Trace, rows: Array) -> Self:
+        """`rows`: as `backward_nodes` gives them."""
         operators = trace.operators
         starts = operators["start_ns"][rows]
         nodes = np.zeros(len(operators), bool)
@@ -105,7 +112,7 @@ def _adding_nodes(trace: Trace) -> Array:
     return nodes
 
 
-def _again(trace: Trace, rows: Array, passes: _BackwardPasses) -> tuple[Array, Array]:
+def _again(trace: Trace, rows: Array, passes: BackwardPasses) -> tuple[Array, Array]:
     """Positions in `rows` of nodes that had run before, in a pass whose gradients this one adds to; and how often each
     such node ran."""
     operators = trace.operators
