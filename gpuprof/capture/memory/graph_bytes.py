@@ -10,12 +10,17 @@ from typing import Any
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 
 _MOST_NODES = 20_000
+# of the time that is left, for finding the nodes: that takes a fifth of weighing them
+_TO_WALK = 0.75
+# nodes that are weighed together, and every how many of such blocks comes first
+_BLOCK, _STRIDE = 64, 16
+_ASKED = 16
 _SAVED = "_raw_saved_"
 _UNREADABLE = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 
 
 class GraphBytes:
-    """Weighs graphs until `until_ns` (thread_time). What is in `claimed`, and the leaves of the graphs (weights), are
+    """Weighs graphs until `until_ns` (thread_time), of a large one a part that stands for all of it. What is in `claimed`, and the leaves of the graphs (weights), are
     not counted; each storage counts for the first graph that keeps it.
 
     Only raw saved values are looked at: hooks that unpack them are the user's code, and may copy.
@@ -47,32 +52,53 @@ class GraphBytes:
         return {device: size * len(tensors) for device, size in each.items() if size}
 
     def _one(self, root: Any) -> tuple[dict[str, int], bool]:
+        """By device, and whether the graph was walked to its end."""
+        nodes, whole = self._walk(root)
+        order = _spread(len(nodes))
         saved: dict[Key, int] = {}
-        leaves: set[Key] = set()
-        waiting, whole = [root], True
-        while waiting:
-            node = waiting.pop()
-            if node is None or id(node) in self._nodes:
-                continue
-            if len(self._nodes) >= _MOST_NODES or time.thread_time_ns() > self._until_ns:
-                whole = False
+        weighed = 0
+        for at in order:
+            # the first part of a graph in any case
+            if weighed and weighed % _BLOCK == 0 and time.thread_time_ns() > self._until_ns:
                 break
-            self._nodes[id(node)] = node
+            weighed += 1
             try:
-                waiting.extend(each for each, _ in object.__getattribute__(node, "next_functions"))
-                if type(node).__name__ == "AccumulateGrad":
-                    leaves.update(key for key, _ in storages_of(node.variable))
-                for tensor in self._saved(node):
+                for tensor in self._saved(nodes[at]):
                     saved.update(storages_of(tensor))
             except _UNREADABLE:
                 continue
-        self._claimed |= leaves
         sizes: dict[str, int] = {}
         for key, size in saved.items():
             if key not in self._claimed:
                 self._claimed.add(key)
                 sizes[str(key[0])] = sizes.get(str(key[0]), 0) + size
-        return sizes, whole
+        # what was not weighed is like what was
+        return {device: size * len(nodes) // weighed for device, size in sizes.items()}, whole
+
+    def _walk(self, root: Any) -> tuple[list[Any], bool]:
+        """Nodes that no graph before had, in the order of depth; with weights and their like claimed. In a part of the
+        time, so that some is left to weigh them."""
+        now = time.thread_time_ns()
+        until_ns = now + _TO_WALK * (self._until_ns - now)
+        found: list[Any] = []
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node is None or id(node) in self._nodes:
+                continue
+            # to ask for the time takes as long as a node
+            if len(self._nodes) >= _MOST_NODES or (len(found) % _ASKED == 0 and time.thread_time_ns() > until_ns):
+                return found, False
+            self._nodes[id(node)] = node
+            found.append(node)
+            try:
+                for each, _ in object.__getattribute__(node, "next_functions"):
+                    waiting.append(each)  # noqa: PERF401  - what comes before one that cannot be read counts
+                if type(node).__name__ == "AccumulateGrad":
+                    self._claimed.update(key for key, _ in storages_of(node.variable))
+            except _UNREADABLE:
+                continue
+        return found, True
 
     def _saved(self, node: Any) -> Iterator[Any]:
         kind = type(node)
@@ -89,3 +115,10 @@ class GraphBytes:
                 data = getattr(each, "data", None)
                 if is_tensor(data):
                     yield data
+
+
+def _spread(count: int) -> Iterator[int]:
+    """All of 0..count - 1, in blocks that are spread over them: nodes next to each other may keep the same tensor."""
+    for first in range(_STRIDE):
+        for begin in range(first * _BLOCK, count, _STRIDE * _BLOCK):
+            yield from range(begin, min(begin + _BLOCK, count))

@@ -33,7 +33,7 @@ _LEAST_CHEAP_GROWTH = 1.05
 _LEAST_LEVEL = 0.75
 # of a budget of their own: one look may take 70 ms, and would leave the others nothing. Memory that grows does so but
 # for a while, and what made a peak shows only then
-_SHARE, _BEYOND_NS = 1.0, 20 * NS_PER_MS
+_SHARE, _BEYOND_NS = 1.0, 60 * NS_PER_MS
 _MOST_FRAMES = 100
 _MOST_LOOKS = 50
 _COMPREHENSION = "<listcomp>"

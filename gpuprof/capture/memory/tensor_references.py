@@ -52,6 +52,9 @@ _MOST_GRAPHS_NS = 60 * NS_PER_MS
 _MOST_CONTENT_NS = 40 * NS_PER_MS
 # while the cell runs
 _MOST_RUNNING_NS = 10 * NS_PER_MS
+# where memory has grown by so much in the cell: a graph of thousands of nodes may be why
+_MUCH_BYTES = 256 << 20
+_MOST_RUNNING_GRAPHS_NS = 45 * NS_PER_MS
 # of the time that is left when a name's turn comes: a long list of small tensors must not take all of it
 _FOR_OTHERS = 0.5
 _HOOKS_AT_STEP = 2
@@ -179,7 +182,8 @@ def held_tensors(
     if frames is None:
         _claim_traceback(walk)
     else:
-        walk.hurry(_MOST_RUNNING_NS)
+        much = grown_bytes >= _MUCH_BYTES
+        walk.hurry(_MOST_RUNNING_NS, _MOST_RUNNING_GRAPHS_NS if much else _MOST_RUNNING_NS)
     for frame in frames or ():
         for name, value in frame.variables.items():
             walk.claim(f"{name} in {frame.function}()", "frame", value, used=True)
@@ -187,7 +191,7 @@ def held_tensors(
     for old in (False, True) if filling else ():
         if walk.bytes < _MOST_EXPLAINED * grown_bytes:
             values = unnamed_lists(old=old)
-            walk.hurry(_MOST_RUNNING_NS)
+            walk.hurry(_MOST_RUNNING_NS, _MOST_RUNNING_NS)
             for value in values:
                 walk.claim(UNNAMED, "frame", value, used=True, filling=filling)
     for hook in others:
@@ -219,10 +223,10 @@ class _Walk:
         """Of all that is claimed."""
         return self._values.bytes
 
-    def hurry(self, most_ns: int) -> None:
-        """Take that long at most for what is left to claim, and as long for graphs and for content."""
+    def hurry(self, most_ns: int, graphs_ns: int) -> None:
+        """Take that long at most for what is left to claim and for content, and for graphs."""
         self._values.until_ns = time.thread_time_ns() + most_ns
-        self._most_graphs_ns = self._content_ns = most_ns
+        self._content_ns, self._most_graphs_ns = most_ns, graphs_ns
 
     def found(self) -> tuple[HeldTensors, ...]:
         """The large rows; asked once: graphs are weighed last, when all that has a name is claimed."""
