@@ -7,6 +7,7 @@ of the user's notes what it returns. torch asks once per pass.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -55,6 +56,8 @@ class Lengths:
 
         if isinstance(sized, _PLAIN) and type(sized) in _PLAIN:
             return len(sized)
+        if type(sized) in _arrays():
+            return int(sized.shape[0]) if len(sized.shape) else None
         owner = _owner(sized)
         if owner is Subset:
             return self.of(sized.indices)
@@ -108,6 +111,13 @@ class Lengths:
 
 
 LENGTHS = Lengths()
+
+
+def _arrays() -> tuple[type, ...]:
+    """Whose length is that of their first axis."""
+    known = ((name, sys.modules.get(module)) for module, name in (("numpy", "ndarray"), ("torch", "Tensor")))
+    found = (getattr(module, name, None) for name, module in known)
+    return tuple(each for each in found if isinstance(each, type))
 
 
 def _owner(sized: Any) -> type | None:

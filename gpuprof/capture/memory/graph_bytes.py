@@ -20,8 +20,9 @@ _UNREADABLE = (NotImplementedError, RuntimeError, AttributeError, TypeError)
 
 
 class GraphBytes:
-    """Weighs graphs until `until_ns` (thread_time), of a large one a part that stands for all of it. What is in `claimed`, and the leaves of the graphs (weights), are
-    not counted; each storage counts for the first graph that keeps it.
+    """Weighs graphs until `until_ns` (thread_time), of a large one a part that stands for all of it. What is in
+    `claimed`, and the leaves of the graphs (weights), are not counted; each storage counts for the first graph that
+    keeps it.
 
     Only raw saved values are looked at: hooks that unpack them are the user's code, and may copy.
     """
@@ -93,7 +94,7 @@ class GraphBytes:
             found.append(node)
             try:
                 for each, _ in object.__getattribute__(node, "next_functions"):
-                    waiting.append(each)  # noqa: PERF401  - what comes before one that cannot be read counts
+                    waiting.append(each)
                 if type(node).__name__ == "AccumulateGrad":
                     self._claimed.update(key for key, _ in storages_of(node.variable))
             except _UNREADABLE:

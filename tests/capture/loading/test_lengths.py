@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, RandomSampler, Sampler, Subset
@@ -133,6 +134,10 @@ def test_torchs_own_are_asked_where_only_torch_answers() -> None:
     assert lengths.of(tensors) == 7
     assert lengths.of(ConcatDataset([tensors, tensors])) == 14
     assert lengths.of(Subset(tensors, [1, 2])) == 2
+    # `np.random.permutation` and `torch.randperm` choose indices
+    assert lengths.of(Subset(tensors, np.array([2, 0]))) == 2  # type: ignore[arg-type]
+    assert lengths.of(Subset(tensors, torch.tensor([2]))) == 1  # type: ignore[arg-type]
+    assert lengths.of(np.array(3)) is None
     assert lengths.of([1, 2, 3]) == 3
     assert (
         calls_of(lambda: lengths.of(ConcatDataset([Counted(), tensors])))["dataset len"] == 1
