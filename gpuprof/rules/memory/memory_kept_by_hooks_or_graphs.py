@@ -21,11 +21,14 @@ When to leave it
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, replace
 
 from gpuprof import units
 from gpuprof.analyses.basics.result import Results
+from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptMemory, KeptTensors
+from gpuprof.model.context import Cell
 from gpuprof.rules.advice.graph_text import carried_behind, carried_into, derives
 from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.guard import Guard
@@ -116,7 +119,7 @@ class MemoryKeptByHooksOrGraphs(Rule):
         high |= left is not None and left <= self.high_iterations and steps > 0
         severity = Severity.HIGH if high else Severity.MEDIUM
         cell = results.context.cell
-        change = _change(kept[0], cell.source if cell is not None else "") + _others(kept)
+        change = _change(kept[0], cell.source if cell is not None else "") + _others(kept, memory, cell)
         return replace(
             self._finding(memory, kept, total, left, saved, change), severity=severity, diff=_diff(results, kept)
         )
@@ -197,6 +200,9 @@ def _iterations_left(memory: DeviceKept, first: KeptTensors, counted: int) -> in
     number = max(first.tensors, first.graphs)
     if memory.free_bytes is None or first.summed or not number or not counted:
         return None
+    # a state that each iteration computes from the one before has one graph, which is of all of them
+    if not first.filled and not first.hook:
+        return None
     return int(memory.free_bytes / (counted / number))
 
 
@@ -226,18 +232,33 @@ def _holder(each: KeptTensors) -> str:
     return f"`{each.name}`{where} ({holds}{of})"
 
 
-def _others(kept: list[KeptTensors]) -> str:
-    """What keeps graphs besides the first one, and would go on holding what it shares with them."""
+def _others(kept: list[KeptTensors], memory: DeviceKept, cell: Cell | None) -> str:
+    """What keeps graphs besides the first one, or is computed from it, and would go on holding what it shares with
+    that."""
     first = kept[0]
+    if first.hook or not first.graphs:
+        return ""
+    tree = parsed(cell.source) if cell is not None else None
     # variables of a function that runs within are gone when it returns, and training may need their graphs
     names = [
         f"`{each.name}`"
-        for each in kept[1:_MOST_NAMES]
-        if each.graphs and not each.hook and each.function in (None, first.function)
-    ]
-    if first.hook or not first.graphs or not names:
+        for each in memory.kept
+        if each.graphs and each is not first and not each.hook and each.function in (None, first.function)
+        if each in kept or (not each.backward and tree is not None and _is_computed_from(tree, each.name, first.name))
+    ][: _MOST_NAMES - 1]
+    if not names:
         return ""
     return f" Do the same for {' and '.join(names)}: as long as one name keeps a graph, the memory stays."
+
+
+def _is_computed_from(tree: ast.Module, name: str, other: str) -> bool:
+    """`spread = 0.95 * spread + (err - level).abs()`, by the text."""
+    given = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and any(getattr(each, "id", "") == name for each in node.targets)
+    )
+    return any(getattr(each, "id", "") == other for value in given for each in ast.walk(value))
 
 
 _DERIVED = "`torch.no_grad()` does not work around `autograd.grad`."
@@ -272,8 +293,8 @@ def _change(first: KeptTensors, source: str) -> str:
         if derived:
             return f"No backward pass begins at `{first.name}`: detach what it is computed from. {_DERIVED}"
         return (
-            f"No backward pass begins at `{first.name}`: compute it under `torch.no_grad()`, as a `with` block or as a "
-            "decorator of the function, so that each intermediate result is freed after its use."
+            f"No backward pass begins at `{first.name}`: compute it, and what it is computed from, under "
+            "`torch.no_grad()`, so that each intermediate result is freed after its use."
         )
     if derived:
         return (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuprof.analyses.basics.result import Results
-from gpuprof.analyses.memory.kept_memory import KeptTensors
+from gpuprof.analyses.memory.kept_memory import DeviceKept, KeptTensors
 from gpuprof.model.context import Cell, Optimizer
 from gpuprof.model.memory import HeldTensors, StepMemory
 from gpuprof.rules.base.finding import Abstention, Finding, Severity
@@ -46,12 +46,25 @@ def found(*rows: HeldTensors, **more: Any) -> Finding:
     return answer
 
 
+def on_host(*kept: KeptTensors) -> DeviceKept:
+    return DeviceKept("cpu", GIB, 2 * GIB, None, kept)
+
+
+def test_what_is_computed_from_it_holds_the_same_graph() -> None:
+    """GIVEN two running means, the second of which is weighed after the first and has next to nothing of its own."""
+    source = "level = 0.9 * level + err.median()\nspread = 0.9 * spread + (err - level).abs().median()\nloss = f(x)\n"
+    level = KeptTensors("level", "global", 1, 4, 1, GIB, None, None, (1,), False, False)
+    spread, loss = (replace(level, name=name, graph_bytes=8) for name in ("spread", "loss"))
+    words = _others([level], on_host(level, spread, loss), Cell(source=source))
+    assert words.startswith(" Do the same for `spread`:")
+
+
 def test_variables_of_a_function_that_runs_within_are_not_to_be_detached() -> None:
     """What `forward` returns is needed by training, too."""
     first = KeptTensors("total", "frame", 1, 4, 1, GIB, None, None, (3,), True, True, function="validate")
     inner, beside = (replace(first, name=name, function=function) for name, function in (("h", "forward"), ("y", None)))
-    assert _others([first, inner]) == ""
-    assert _others([first, inner, beside]).startswith(" Do the same for `y`:")
+    assert _others([first, inner], on_host(first, inner), None) == ""
+    assert _others([first, inner, beside], on_host(first, inner, beside), None).startswith(" Do the same for `y`:")
     assert "`torch.no_grad()`" in _change(first, "") and "`value.detach()`" in _change(first, "")
 
 
