@@ -32,6 +32,24 @@ def times_its_calls(source: str) -> bool:
     return any(sum(_reads_clock(node) for node in _own_nodes(loop)) >= _READINGS for loop in loops)
 
 
+def only_repeats(tree: ast.AST, line: int) -> bool:
+    """Whether a loop does nothing but the statement in that line, `for _ in range(200): y = f(x)`, and hands nothing on
+    from one iteration to the next: somebody measures it, or waits."""
+    return any(_repeats(loop, line) for loop in ast.walk(tree) if isinstance(loop, ast.For))
+
+
+def _repeats(loop: ast.For, line: int) -> bool:
+    if len(loop.body) != 1 or not isinstance(loop.iter, ast.Call) or dotted(loop.iter.func) != "range":
+        return False
+    (statement,) = loop.body
+    if not isinstance(statement, ast.Assign | ast.Expr) or not statement.lineno <= line <= (statement.end_lineno or 0):
+        return False
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    given = {each.id for each in (*ast.walk(loop.target), *names) if isinstance(getattr(each, "ctx", None), ast.Store)}
+    return not read & given
+
+
 def _own_nodes(loop: ast.For | ast.While) -> Iterator[ast.AST]:
     """Of the turns of a loop, those of loops inside it left out."""
     waiting: list[ast.AST] = list(loop.body)

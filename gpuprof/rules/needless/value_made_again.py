@@ -42,7 +42,7 @@ from gpuprof.rules.cell.cell_bindings import LIBRARIES
 from gpuprof.rules.cell.cell_change import cell_diff
 from gpuprof.rules.cell.effects import seeds
 from gpuprof.rules.cell.repeatable import RepeatableReads
-from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.cell.timed_calls import only_repeats, times_its_calls
 from gpuprof.rules.reads.items_made_again import ItemsMadeAgain, items_made_again
 from gpuprof.rules.saving.scope import graded, worst
 
@@ -159,6 +159,9 @@ def _for_a_reason(results: Results, value: RemadeValue) -> bool:
     """Whether the call may do something else that is needed, or is repeated on purpose."""
     cell = results.context.cell
     if cell is not None and not results.context.optimizers and times_its_calls(cell.source):
+        return True
+    tree = parsed(cell.source) if cell is not None and not value.file else None
+    if tree is not None and only_repeats(tree, value.first):
         return True
     if value.contents * value.bytes > _MOST_KEPT_BYTES:
         return True

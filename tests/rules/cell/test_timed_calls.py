@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 
 import pytest
 
-from gpuprof.rules.cell.timed_calls import times_its_calls
+from gpuprof.rules.cell.timed_calls import only_repeats, times_its_calls
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,21 @@ def test_a_loop_that_reads_the_clock_before_and_after_measures(source: str) -> N
 )
 def test_a_clock_around_the_loop_or_read_once_does_not(source: str) -> None:
     assert not times_its_calls(textwrap.dedent(source))
+
+
+@pytest.mark.parametrize(
+    ("source", "repeats"),
+    [
+        ("for _ in range(200):\n    y = f(x)", True),
+        ("with torch.no_grad():\n    for i in range(9):\n        f(x)", True),
+        # each iteration has something of its own, or goes on from the one before, or does something else
+        ("for i in range(9):\n    y = f(x, i)", False),
+        ("for _ in range(9):\n    x = f(x)", False),
+        ("for _ in range(9):\n    y = f(x)\n    total += y", False),
+        ("for row in rows:\n    y = f(x)", False),
+    ],
+)
+def test_a_loop_that_does_one_and_the_same(source: str, repeats: bool) -> None:
+    tree = ast.parse(source)
+    last = max(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert only_repeats(tree, last) is repeats

@@ -18,9 +18,9 @@ EXPECTED = Expected(
         "backward_ms": 20.0,
         "optimizer_ms": 10.0,
         "optimizer": "SGD",
-        "avoidable_share": (6 - 0.12 - 0.06 * 2) / 10,
+        "avoidable_share": 1.25 * (6 - 0.12 - 0.02 * 4 - 0.03 * 2) / 10,
     },
-    saving_share=0.576,
+    saving_share=0.7175,
     basis="only the rows that were used",
     change="sparse=True",
 )
