@@ -159,7 +159,7 @@ class DenseEmbeddingGradients(Rule):
             saving=scope.saving(*saved, f"estimate: {_BASIS}", part_of=cost.on_host),
             leave_it="Leave it when the table is an output layer as well (tied weights), or its gradient is clipped: "
             "sparse gradients do not work there. "
-            + ("Where the result must stay the same, too." if lazy else "Neither do momentum and weight decay."),
+            + ("Where the result must stay the same, too." if lazy else f"Neither {_neither(names)}."),
         )
         return retimed(results, finding, cost.edit(), f"simulated: {_BASIS}")
 
@@ -169,17 +169,19 @@ def _what(lookups: tuple[str, ...]) -> str:
 
 
 def _made_at(results: Results) -> str:
-    """`; the cell makes tables in lines 15 and 16`."""
+    """`nn.Embedding(..., sparse=True)`, with `; the cell makes tables in lines 15 and 16`."""
     lines = [str(each) for each in lines_calling(results, "Embedding", "EmbeddingBag")]
+    bags = lines and not lines_calling(results, "Embedding")
+    call = f"`nn.Embedding{'Bag' if bags else ''}(..., sparse=True)`"
     if not lines:
-        return ""
+        return call
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]}"
-    return f"; the cell makes tables in {where}"
+    return f"{call}; the cell makes tables in {where}"
 
 
 def _change(names: str, tables: Sequence[DenseTables], made_at: str, *, lazy: bool) -> str:
     sizes = dict.fromkeys(f"{units.count(each.rows)} × {units.count(each.width)}" for each in tables)
-    made = f"Make each table of {' and of '.join(sizes)} with `sparse=True` (`nn.Embedding(..., sparse=True)`{made_at})"
+    made = f"Make each table of {' and of '.join(sizes)} with `sparse=True` ({made_at})"
     if all(_INDEXING.issuperset(each.lookups) for each in tables):
         made = "Look the rows up with `F.embedding(rows, table, sparse=True)` instead of by an index"
     if lazy:
@@ -188,9 +190,15 @@ def _change(names: str, tables: Sequence[DenseTables], made_at: str, *, lazy: bo
             "gradients. It moves only the rows that were used, leaves the moments of the others as they are, and has "
             "no weight decay, so that training changes; compare the losses."
         )
+    momentum = "" if names == "Adagrad" else "momentum, "
     return (
-        f"{made}: {names} without momentum, weight decay and `fused=True` takes sparse gradients and trains the same."
+        f"{made}: {names} without {momentum}weight decay and `fused=True` takes sparse gradients and trains the same, "
+        "except for rounding."
     )
+
+
+def _neither(names: str) -> str:
+    return "does weight decay" if names == "Adagrad" else "do momentum and weight decay"
 
 
 def _trains_the_same(tables: DenseTables, compute: KernelTime | None) -> bool:
