@@ -18,6 +18,7 @@ from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
 from gpuprof.capture.base.exclusive_session import forked
+from gpuprof.capture.base.transforms import transformed
 
 _SIGINT = int(signal.SIGINT)
 _waiting: deque[Callable[[], None]] = deque()
@@ -52,12 +53,14 @@ def call_on_main_thread(callback: Callable[[], None]) -> bool:
 class MainThreadCall:
     """One call of `callback` at a time on the main thread, asked for from another one.
 
-    None while Python makes a syntax tree there, which a callback of the garbage collector can interrupt: until 3.11.9
-    and 3.12.3 it fails where another one is made meanwhile, and what a look imports may do so. To be asked again.
+    No call while Python makes a syntax tree there, which a callback of the garbage collector can interrupt: until
+    3.11.9 and 3.12.3 it fails where another one is made meanwhile, and what a look imports may do so. With
+    `in_transforms` False no call either while a transform of `torch.func` runs, of which torch operators would become
+    a part. To be asked again.
     """
 
-    def __init__(self, callback: Callable[[], None]):
-        self._callback = callback
+    def __init__(self, callback: Callable[[], None], *, in_transforms: bool = True):
+        self._callback, self._in_transforms = callback, in_transforms
         self.waiting = False
 
     def ask(self) -> None:
@@ -70,7 +73,7 @@ class MainThreadCall:
 
     def _run(self) -> None:
         self.waiting = False
-        if not makes_tree(sys._getframe()):
+        if not makes_tree(sys._getframe()) and (self._in_transforms or not transformed()):
             self._callback()
 
 

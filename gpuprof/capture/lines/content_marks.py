@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gpuprof.capture.base.attributes import attributes_of
 from gpuprof.capture.base.tensor_memory import array_of
+from gpuprof.capture.base.transforms import transformed
 from gpuprof.capture.lines.operand_facts import kind_name
 
 # read whole up to here; of larger arrays so many blocks, evenly over their memory
@@ -133,7 +134,7 @@ def _of_array(array: Any) -> ContentMark | None:
 def _of_tensor(torch: Any, tensor: Any) -> ContentMark | None:
     # half imported modules lack it; a mode of the user's would be asked
     asked = getattr(getattr(torch, "_C", None), "_len_torch_function_stack", None)
-    if asked is None or asked() or tensor.requires_grad or tensor.device.type != "cpu":
+    if asked is None or asked() or transformed() or tensor.requires_grad or tensor.device.type != "cpu":
         return None
     if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_neg() or tensor.is_conj():
         return None

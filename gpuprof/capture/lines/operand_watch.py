@@ -48,7 +48,7 @@ class OperandWatch(Signal):
         self._budget = self.cell.budget.part(_SHARE)
         self._looks = 0
         self._running = False
-        self._next_look = MainThreadCall(self._look)
+        self._next_look = MainThreadCall(self._look, in_transforms=False)
 
     def begin(self) -> None:
         """Look from now on."""

@@ -57,7 +57,10 @@ class ValueWatch(Signal):
         self._following = self.cell.budget.part(_FOLLOWING)
         self._running = self._may_follow = False
         self._returns = NextReturns(self._note_variables, self._spend_following)
-        self._next_look, self._next_end = MainThreadCall(self._look), MainThreadCall(self._returns.end)
+        self._next_look, self._next_end = (
+            MainThreadCall(self._look, in_transforms=False),
+            MainThreadCall(self._returns.end),
+        )
 
     def begin(self) -> None:
         """Look from now on."""

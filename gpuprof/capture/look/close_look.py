@@ -13,9 +13,10 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gpuprof.capture.base.transforms import transformed
 from gpuprof.capture.look import mode_stack
 from gpuprof.capture.look.fingerprint_taker import FingerprintTaker
-from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame, transformed
+from gpuprof.capture.look.guard_level import GuardLevel, guarded, outside_frame
 from gpuprof.capture.look.operator_log import OperatorLog
 from gpuprof.capture.look.operator_seen import OperatorWatch
 from gpuprof.capture.look.outside_reads import OutsideReads

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-# whose functions run while a transform does
-_TRANSFORMS = ("torch/_functorch/vmap.py", "torch/_functorch/eager_transforms.py", "torch/_vmap_internals.py")
 _OURS = str(Path(__file__).resolve().parents[2])
 
 
@@ -46,26 +44,6 @@ def guarded() -> bool:
     import torch
 
     return torch.is_inference_mode_enabled()
-
-
-def transformed() -> bool:
-    """Whether a transform of `torch.func` runs (`vmap`, `jvp`, `grad`).
-
-    Each operator in it puts back at its end what the dispatcher was told at its beginning, and Python code may run in
-    between: a callback for a tensor that is freed, and with it what waits for the main thread. A mode that comes or
-    goes there leaves the dispatcher looking for one where none is. Within an operator torch takes the transform off its
-    stack for a while, so that the running functions are asked, too.
-    """
-    import torch
-
-    if torch._C._functorch.peek_interpreter_stack() is not None:
-        return True
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename.replace("\\", "/").endswith(_TRANSFORMS):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def sees_modes() -> bool:

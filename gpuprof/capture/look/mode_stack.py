@@ -11,6 +11,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from gpuprof.capture.base.compiler_skips import hide_from_compiler
+from gpuprof.capture.base.transforms import transformed
 from gpuprof.capture.look import guard_level
 
 
@@ -21,7 +22,7 @@ def in_the_way() -> str | None:
         return "a dispatch mode of the cell's is active"
     if torch._C._current_graph_task_id() != -1:
         return "a backward pass runs"
-    if guard_level.transformed():
+    if transformed():
         return "a transform of torch.func runs"
     if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
         return "a CUDA graph is being captured"
@@ -87,7 +88,7 @@ def remove(mode: Any, *, lift: bool = False) -> bool:
     import torch
     from torch.utils import _python_dispatch
 
-    if torch._C._current_graph_task_id() != -1 or guard_level.transformed():
+    if torch._C._current_graph_task_id() != -1 or transformed():
         return False
     count = torch._C._len_torch_dispatch_stack()
     stack = [torch._C._get_dispatch_stack_at(each) for each in range(count)]

@@ -66,7 +66,7 @@ class RunningFrames:
         self.grown_bytes = 0
         self._looks = 0
         self._ended = False
-        self._next_look = MainThreadCall(self._look)
+        self._next_look = MainThreadCall(self._look, in_transforms=False)
         # each with the level
         self._seen: list[tuple[int, tuple[HeldTensors, ...]]] = []
 

@@ -165,3 +165,20 @@ def test_nothing_runs_while_a_syntax_tree_is_made() -> None:
     call.ask()
     busy(0.05)
     assert ran == [True]
+
+
+def test_a_look_at_values_waits_for_the_end_of_a_transform() -> None:
+    torch = pytest.importorskip("torch")
+    ran: list[str] = []
+    anywhere = MainThreadCall(lambda: ran.append("anywhere"))
+    outside = MainThreadCall(lambda: ran.append("outside"), in_transforms=False)
+
+    def f(x: object) -> object:
+        anywhere._run()
+        outside._run()
+        return torch.sin(x)
+
+    torch.func.vmap(f)(torch.ones(3))
+    assert ran == ["anywhere"]
+    outside._run()
+    assert ran == ["anywhere", "outside"]

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.func import grad, jacfwd, jacrev, jvp, vmap
 
+from gpuprof.capture.base.transforms import transformed
 from gpuprof.capture.look.close_look import CloseLook
-from gpuprof.capture.look.guard_level import transformed
 
 X = torch.rand(4)
 
