@@ -1,6 +1,6 @@
 """How wide the predicted ranges are, and how often they hold what was measured: recomputed, nothing is measured.
 
-    python -m benchmarks.proving.ranges [FOLDER] [--keep NOTE]
+    python -m benchmarks.proving.ranges [FOLDER] [--add] [--keep NOTE]
 
 FOLDER holds recordings (`benchmarks.proving.foreseen` says how they are named): today's rules judge them again. Without
 it, what docs/evidence/data/predictions/cpu.json keeps is taken; `--keep` writes that file from FOLDER.
@@ -55,12 +55,17 @@ class Spread:
 def main() -> None:
     parser = argparse.ArgumentParser(description="how wide predicted ranges are, and how often they hold")
     parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--add", action="store_true", help="to what is kept of changes without a recording here")
     parser.add_argument("--keep", metavar="NOTE", help="keep what the recordings give, with what the reader must know")
     chosen = parser.parse_args()
     rows, _ = read_kept()
     if chosen.folder is not None:
         packed = read_packed(DATA.glob("*.json"))
+        known = rows
         rows = of_recordings(chosen.folder, [result for each in packed for result in each["results"]])
+        if chosen.add:
+            names = {each.name for each in rows}
+            rows = [*(each for each in known if each.name not in names), *rows]
     if chosen.folder is not None and chosen.keep:
         write_json(KEPT, {"note": chosen.keep, "rows": [asdict(row) for row in rows]})
     print(page(rows))
