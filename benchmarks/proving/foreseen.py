@@ -116,7 +116,8 @@ def _of_pair(result: Mapping[str, Any], report: Mapping[str, Any] | None) -> For
 def _gains_of_cells() -> Iterator[tuple[str, float]]:
     for path in sorted(ROUNDS.glob("*/measured.json")):
         for name, facts in json.loads(path.read_text(encoding="utf-8")).items():
-            gain = facts.get("time_gain_share", facts.get("gain"))
+            # a note of the writer's is no cell
+            gain = facts.get("time_gain_share", facts.get("gain")) if isinstance(facts, dict) else None
             if gain is not None:
                 yield name, float(gain)
 

@@ -9,8 +9,8 @@ half of these ranges are wider than 45 points. What a reader is shown is
   spread: s² = (Σ (e − m)² over its changes + 2 · s₀²) ÷ (their number + 2), s₀² being the mean of (e − m)² over all
   changes. z = (e − m) ÷ s of each change is taken with m and s of the others. With the ⌊(n + 1) · 0.1⌋-th and the
   ⌈(n + 1) · 0.9⌉-th smallest z the range is L⁻¹(L(central) + m + z · s). Where it ends above what the
-  cell's samples show of the cause, only its low end is told: of 112 changes 50 saved more than that, half of those by
-  4 points or less.
+  cell's samples show of the cause, only its low end is told: of the first 112 changes 50 saved more than that, half
+  of those by 4 points or less.
   A finding of low severity whose own range begins at 0 keeps that beginning.
   `python -m benchmarks.proving.ranges` finds m, z and s in docs/evidence/data, and how often ranges hold what is
   measured of a change that had no part in them;
@@ -31,7 +31,7 @@ COVERED = 0.8
 _WIDEST = 0.20
 # less is shown as 0 %
 NOTHING = 0.005
-# On a CPU 8 of 10 central shares were off by 14 points or less. With a GPU nothing is known of guesses (grade C).
+# On a CPU 8 of 10 central shares were off by 15 points or less. With a GPU nothing is known of guesses (grade C).
 _SIMULATED = "AB"
 
 
