@@ -44,9 +44,9 @@ def _repeats(loop: ast.For, line: int) -> bool:
     (statement,) = loop.body
     if not isinstance(statement, ast.Assign | ast.Expr) or not statement.lineno <= line <= (statement.end_lineno or 0):
         return False
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    names = [node for part in (loop.target, statement) for node in ast.walk(part) if isinstance(node, ast.Name)]
     read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
-    given = {each.id for each in (*ast.walk(loop.target), *names) if isinstance(getattr(each, "ctx", None), ast.Store)}
+    given = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     return not read & given
 
 
