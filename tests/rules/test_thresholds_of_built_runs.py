@@ -369,9 +369,10 @@ EDGES = (
     Edge("memory_unused", "compute_share", lambda c, x: updated(200, 1000 - x), 699, 700, None, MEDIUM),
     Edge("pcie_link_degraded", "below_share", lambda c, x: linked(x), 8, 9, None, MEDIUM),
     Edge("pcie_link_degraded", "exposed_share", lambda c, x: linked(copy_us=x), 29, 30, LOW, MEDIUM),
-    # less 120 µs for each gradient, and 6 for the rows of an update of 100 µs: of a step of 10 ms
-    Edge("dense_embedding_gradients", "saved_share", lambda c, x: tables(x), 525, 527, None, MEDIUM),
-    Edge("dense_embedding_gradients", "high_share", lambda c, x: tables(x), 2525, 2527, MEDIUM, HIGH),
+    # 1.25 times what is left less 120 µs for each gradient, 2% of it, and 3 for the rows of an update of 100 µs: of a
+    # step of 10 ms
+    Edge("dense_embedding_gradients", "saved_share", lambda c, x: tables(x), 431, 432, None, MEDIUM),
+    Edge("dense_embedding_gradients", "high_share", lambda c, x: tables(x), 2064, 2065, MEDIUM, HIGH),
 )  # fmt: skip
 
 
