@@ -10,7 +10,7 @@ from typing import Any
 from gpuprof.capture.base.storages import Key, is_tensor, storages_of
 
 _MOST_NODES = 20_000
-# of the time that is left, for finding the nodes: that takes a fifth of weighing them
+# of the time that is left, for finding the nodes; the rest weighs as many of them as it can
 _TO_WALK = 0.75
 # nodes that are weighed together, and every how many of such blocks comes first
 _BLOCK, _STRIDE = 64, 16

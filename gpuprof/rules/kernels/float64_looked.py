@@ -24,7 +24,6 @@ from gpuprof.rules.saving.scope import graded
 # methods that a module has, and a tensor has not
 _OF_MODELS = ("parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad")
 _DOUBLE = re.compile(r"\.double\(\)$|\.to\([^()]*\b(?:torch\.)?(?:float64|double)\b[^()]*\)$")
-
 # of the time in fp64 what fp32 usually saves (0.69 was measured of a cell of round zb, 0.51 of a pair), and of that of
 # convolutions, which have no fast fp64 code on a CPU: 0.80 and 0.92 were measured of two cells
 _SAVED, _SAVED_OF_CONVOLUTIONS = 0.6, 0.8

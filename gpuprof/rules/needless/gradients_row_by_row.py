@@ -34,6 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof import units
+from gpuprof.analyses.basics.device_activity import DeviceActivity
 from gpuprof.analyses.basics.result import Results
 from gpuprof.analyses.dataflow.recorded_parts import RecordedPart
 from gpuprof.analyses.dataflow.value_graph import ValueGraph
@@ -42,7 +43,7 @@ from gpuprof.analyses.loops.written_loops import parsed
 from gpuprof.analyses.rows.row_gradients import RowGradients
 from gpuprof.analyses.training.shared_passes import SharedPasses
 from gpuprof.model import intervals
-from gpuprof.rules.base.finding import Abstention, Finding, Where
+from gpuprof.rules.base.finding import Abstention, Finding, Severity, Where
 from gpuprof.rules.base.rule import Rule, threshold
 from gpuprof.rules.needless.looked import cell_lines, without_look
 from gpuprof.rules.needless.unread import at
@@ -113,10 +114,11 @@ class GradientsRowByRow(Rule):
         batched = any(each.arg == "is_grads_batched" for call in calls for each in call.keywords)
         if share * found.saved_part < self.work_share or not calls or batched:
             return None
-        where = f"line {calls[0].lineno}"
+        where, on_device = f"line {calls[0].lineno}", results.get(DeviceActivity).primary is not None
         finding = Finding(
             rule=self.name,
-            severity=graded(share * found.saved_part, self.high_share, self.low_share),
+            # the time on the host is not the device's
+            severity=Severity.LOW if on_device else graded(share * found.saved_part, self.high_share, self.low_share),
             title=f"Gradients at {where} go through the same graph again and again, one output at a time",
             explanation=(
                 f"`autograd.grad` at {where} is called for one output after another of the same graph: passes run its "

@@ -57,13 +57,12 @@ from gpuprof.whatif.predict import Range
 _TIMES_A_ROW = (10, 3, 1.5)
 # The same of filling a row, where it is looked up and put together with others of its number.
 _TIMES_TO_FILL = (4, 2, 1)
-# On a CPU dense gradients also push what other operators need out of the caches, and their memory is asked for and
-# given back: 13 cells of rounds w to zb (docs/evidence/rounds.md) saved 0.9 to 2 times as much as is foreseen without
-# that, 1.4 in the middle.
+# On a CPU 13 cells of rounds w to zb (docs/evidence/rounds.md) saved 0.9 to 2 times as much as is foreseen without this
+# factor, 1.4 in the middle. Why was not measured: caches and the allocator are likely.
 _BESIDES = (1.0, 1.25, 1.5)
 # What each sparse gradient takes besides: 70 to 330 µs there; on a device it is some thirty kernels.
 _FIXED_NS = (400_000, 120_000, 60_000)
-_AROUND = " Other operators get faster without them, too: so much memory leaves no room for others in the caches."
+_AROUND = " Measured savings were usually higher than these operators alone explain."
 _BASIS = "only the rows that were used are filled and updated"
 # What they run on a table with neither momentum nor weight decay.
 _PLAIN_SGD = frozenset({"aten::add_", "aten::_foreach_add_"})

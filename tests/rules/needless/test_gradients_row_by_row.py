@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.analyses.basics.result import Results
 from gpuprof.model.context import Cell
-from gpuprof.rules.base.finding import Finding
+from gpuprof.rules.base.finding import Finding, Severity
 from gpuprof.rules.needless.gradients_row_by_row import GradientsRowByRow
 from tests.rules.cases.needless.gradients_row_by_row import fires
 from tests.support.trace_builder import TraceBuilder
@@ -51,7 +51,7 @@ ROWS, NODES = 12, 3
 LOOP = "rows = [torch.autograd.grad(each, x{}, retain_graph=True)[0] for each in residuals]"
 
 
-def through_one_graph(call: str = LOOP.format(""), node_us: float = 20) -> Finding | None:
+def through_one_graph(call: str = LOOP.format(""), node_us: float = 20, *, gpu: bool = False) -> Finding | None:
     """Ten steps of 1 ms: line 3 goes back through three nodes for each of twelve outputs."""
     builder = TraceBuilder()
     for step in range(10):
@@ -68,6 +68,8 @@ def through_one_graph(call: str = LOOP.format(""), node_us: float = 20) -> Findi
                 begins += node_us
                 builder.operator(name, begins - node_us + 3, node_us - 1, sequence=10 * step + node, forward_thread=1)
         builder.line(4, at + 970).operator("aten::sum", at + 975, 20)
+    if gpu:
+        builder.device().kernel("k", 10, 5)
     source = f"for x in data:\n    residuals = model(x)\n    {call}\n    step(rows)\n"
     found = GradientsRowByRow().check(Results(builder.context(cell=Cell(source=source)).build()))
     return found if isinstance(found, Finding) else None
@@ -78,6 +80,12 @@ def test_outputs_of_one_graph() -> None:
     assert found is not None and found.title.startswith("Gradients at line 3 go through the same graph")
     assert found.evidence["runs_of_a_node"] == ROWS and found.where.lines == (3,)
     assert "`(rows,) = torch.autograd.grad(out, x, torch.eye(len(out)).to(out), is_grads_batched=True)`" in found.change
+
+
+def test_where_a_gpu_has_the_work_the_time_on_the_host_says_little() -> None:
+    on_cpu, on_gpu = through_one_graph(), through_one_graph(gpu=True)
+    assert on_cpu is not None and on_cpu.severity > Severity.LOW
+    assert on_gpu is not None and on_gpu.severity is Severity.LOW
 
 
 def test_the_graph_of_the_gradients_is_kept() -> None:
